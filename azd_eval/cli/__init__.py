@@ -1,0 +1,1 @@
+"""Translate flags and exit codes; no work is done here."""

@@ -1,0 +1,155 @@
+"""The edges of the program: one-method protocols, each with its contract.
+
+Whatever touches the world - models, files, processes - stands behind one of these. Failures of a
+single item are values or `ModelError` / `TargetError`, as each contract says; any other exception
+is a bug.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from azd_eval.domain.chat import ChatReply, ChatRequest
+from azd_eval.domain.criterion import Criterion
+from azd_eval.domain.optimization import Evidence, Proposal
+from azd_eval.domain.score import Score, Trial, TrialSpec, Verdict
+from azd_eval.domain.suite import Blueprint, Brief, TaskDelivery, TaskOrder
+from azd_eval.domain.task import Exchange, Reply, Task, Turn
+
+
+class ChatModel(Protocol):
+    """Answers one chat request.
+
+    Raises `ModelError` and nothing else. Safe to call concurrently. Wrappers (cache, retry, limit,
+    meter) are chat models around chat models.
+    """
+
+    async def complete(self, request: ChatRequest) -> ChatReply: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRequest:
+    """One turn for the agent: what is asked, what was said before, with which instructions.
+
+    The expected answer is not here: it never reaches the agent.
+    """
+
+    prompt: str
+    instructions: str
+    history: tuple[Exchange, ...] = ()
+    context: str | None = None
+    repeat: int = 0
+
+
+class Target(Protocol):
+    """The agent under evaluation.
+
+    Raises `TargetError` or `ModelError` and nothing else; both become an errored trial. Keeps no
+    state between requests. Safe to call concurrently.
+    """
+
+    async def respond(self, request: TargetRequest) -> Reply: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TurnUnderTest:
+    """One answered turn, as an evaluator sees it. `history` holds the turns before it."""
+
+    spec: TrialSpec
+    turn_index: int
+    turn: Turn
+    reply: Reply
+    history: tuple[Exchange, ...] = ()
+
+
+class Evaluator(Protocol):
+    """Scores one answered turn. Never raises: what could not be judged is an unusable verdict."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def score(self, item: TurnUnderTest) -> Score: ...
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """Criteria to be decided about one reply.
+
+    `graded` asks for 1..5 instead of 0 or 1. `expected` is set only for evaluators that may see it.
+    """
+
+    evaluator: str
+    item: TurnUnderTest
+    criteria: tuple[Criterion, ...]
+    graded: bool = False
+    expected: str | None = None
+
+
+class Judge(Protocol):
+    """Decides criteria, each independently of the others.
+
+    Returns one verdict per criterion, in their order. Never raises: a failed call or an unreadable
+    answer is an unusable verdict that says why.
+    """
+
+    async def decide(self, request: JudgeRequest) -> tuple[Verdict, ...]: ...
+
+
+class BlueprintDrafter(Protocol):
+    """Drafts rubric and topics from a brief. Raises `ModelError` when nothing usable came."""
+
+    async def draft_blueprint(self, brief: Brief) -> Blueprint: ...
+
+
+class TaskDrafter(Protocol):
+    """Drafts the tasks of one order. Raises `ModelError` only when the call itself failed."""
+
+    async def draft_tasks(self, order: TaskOrder) -> TaskDelivery: ...
+
+
+class Optimizer(Protocol):
+    """Proposes the next instructions. Raises `ModelError`; an unusable answer is a `fault`."""
+
+    async def propose(self, evidence: Evidence) -> Proposal: ...
+
+
+class Executor(Protocol):
+    """Runs many trials, a bounded number at a time, and yields each as it ends, in any order.
+
+    Closing the iterator cancels what is in flight.
+    """
+
+    def run(self, specs: Iterable[TrialSpec]) -> AsyncIterator[Trial]: ...
+
+
+class TaskSource(Protocol):
+    """A dataset that was found good; may be walked more than once, always in the same order."""
+
+    def __iter__(self) -> Iterator[Task]: ...
+
+
+class Journal(Protocol):
+    """Keeps an event (a reply, a verdict, a decision) on disk before it returns."""
+
+    def record(self, event: Mapping[str, Any]) -> None: ...
+
+
+class TrialLog(Protocol):
+    """Keeps a finished trial on disk before it returns."""
+
+    def append(self, trial: Trial) -> None: ...
+
+
+class ReplyCache(Protocol):
+    """Answers of models by key; holds only complete, usable ones. Never raises on a damaged store."""
+
+    def get(self, key: str) -> ChatReply | None: ...
+
+    def put(self, key: str, reply: ChatReply) -> None: ...
+
+
+class CallGate(Protocol):
+    """Bounds how many calls are in flight at once, over all roles of a run."""
+
+    def slot(self) -> AbstractAsyncContextManager[None]: ...

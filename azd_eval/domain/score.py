@@ -1,0 +1,142 @@
+"""Verdicts, scores and trials, and the arithmetic between them (DESIGN: "Numbers").
+
+Only *met* and *unmet* are numbers. *Unusable* is an error of the judge; *not applicable* and
+*undecided* leave the denominator and are counted.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from azd_eval.domain.candidate import Candidate
+from azd_eval.domain.criterion import HIGHEST_GRADE, LOWEST_GRADE
+from azd_eval.domain.task import Task
+
+Outcome = Literal["met", "unmet", "not_applicable", "undecided", "unusable"]
+Status = Literal["passed", "failed", "errored", "skipped"]
+
+OUTCOMES: tuple[Outcome, ...] = ("met", "unmet", "not_applicable", "undecided", "unusable")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to one criterion, and why.
+
+    `grade` is 1..5 where the rubric is graded, else None. `raw` keeps what the judge wrote when
+    that could not be used.
+    """
+
+    criterion: str
+    outcome: Outcome
+    reason: str = ""
+    weight: float = 1.0
+    grade: int | None = None
+    raw: str | None = None
+
+    @property
+    def value(self) -> float | None:
+        """Give the verdict as a number in 0..1, or None where it is none."""
+        if self.outcome not in ("met", "unmet"):
+            return None
+        if self.grade is not None:
+            return (self.grade - LOWEST_GRADE) / (HIGHEST_GRADE - LOWEST_GRADE)
+        return 1.0 if self.outcome == "met" else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What one evaluator says of one turn.
+
+    `score` and `passed` are None when no verdict is a number. `native` is the weighted mean grade
+    (1..5) of a graded rubric.
+    """
+
+    evaluator: str
+    score: float | None
+    passed: bool | None
+    verdicts: tuple[Verdict, ...] = ()
+    native: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """What happened in one turn. Either `reply` or `error` is given; never neither."""
+
+    prompt: str
+    reply: str | None = None
+    error: str | None = None
+    error_code: str | None = None
+    finish_reason: str = "stop"
+    latency_ms: float = 0.0
+    tokens: int = 0
+    cached: bool = False
+    scores: tuple[Score, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TrialSpec:
+    """One task, once, with one candidate: plain data, so that it can travel to another process."""
+
+    task: Task
+    candidate: Candidate
+    repeat: int = 0
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The result of one `TrialSpec`. `fatal` names an error that would meet every other trial too."""
+
+    task: str
+    task_key: str
+    repeat: int
+    status: Status
+    score: float | None
+    turns: tuple[TurnResult, ...]
+    index: int = 0
+    category: str | None = None
+    fatal: str | None = None
+
+
+def weighted_mean(verdicts: Iterable[Verdict]) -> float | None:
+    """Average the verdicts that are numbers; None when there are none."""
+    total = weight = 0.0
+    for verdict in verdicts:
+        value = verdict.value
+        if value is not None:
+            total += value * verdict.weight
+            weight += verdict.weight
+    return total / weight if weight else None
+
+
+def mean(values: Iterable[float]) -> float | None:
+    """Average plain numbers; None when there are none."""
+    listed = list(values)
+    return sum(listed) / len(listed) if listed else None
+
+
+def trial_score(turns: Sequence[TurnResult]) -> float | None:
+    """Score a trial: per evaluator the weighted mean of its verdicts in all turns, then their mean."""
+    verdicts: dict[str, list[Verdict]] = defaultdict(list)
+    for turn in turns:
+        for score in turn.scores:
+            verdicts[score.evaluator].extend(score.verdicts)
+    by_evaluator = (weighted_mean(group) for group in verdicts.values())
+    return mean(score for score in by_evaluator if score is not None)
+
+
+def trial_status(turns: Sequence[TurnResult]) -> Status:
+    """Judge a trial as a whole.
+
+    Errored with an agent error or an unusable verdict; skipped when nothing was decided; passed
+    when every evaluator that decided something passed in every turn.
+    """
+    scores = [score for turn in turns for score in turn.scores]
+    verdicts = [verdict for score in scores for verdict in score.verdicts]
+    if any(turn.error for turn in turns) or any(v.outcome == "unusable" for v in verdicts):
+        return "errored"
+    decided = [score.passed for score in scores if score.passed is not None]
+    if not decided:
+        return "skipped"
+    return "passed" if all(decided) else "failed"

@@ -1,0 +1,1 @@
+"""Score answered turns."""

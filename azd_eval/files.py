@@ -1,0 +1,58 @@
+"""Write files whole or not at all, and never over somebody's work."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from azd_eval.errors import InputError
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file so that a reader sees the old content or the new, never a part.
+
+    Makes the folder. Raises `InputError` when the place cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+        try:
+            with open(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise InputError(
+            f"cannot write {str(path)!r}: {error.strerror or error}",
+            hint="choose a folder that can be written",
+        ) from error
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that must not exist yet; raises `InputError` when it does."""
+    if path.exists():
+        raise InputError(
+            f"{str(path)!r} exists and is not overwritten",
+            hint="move it away or choose another name",
+        )
+    write_atomically(path, text)
+
+
+def read_text(path: Path, what: str) -> str:
+    """Read a UTF-8 file, with or without a byte order mark.
+
+    Raises `InputError` that names `what` was wanted, the absolute path tried, and the fault.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise InputError(f"{what} not found: {path.absolute()}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{what} is not UTF-8: {path.absolute()}, byte {error.start}",
+            hint="save the file as UTF-8",
+        ) from error
+    except OSError as error:
+        raise InputError(f"cannot read {what}: {path.absolute()}: {error.strerror}") from error

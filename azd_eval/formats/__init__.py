@@ -1,0 +1,1 @@
+"""Read and write the files people own."""

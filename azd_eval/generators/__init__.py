@@ -1,0 +1,1 @@
+"""Draft rubrics and tasks."""

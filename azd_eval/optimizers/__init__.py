@@ -1,0 +1,1 @@
+"""Propose the next instructions."""

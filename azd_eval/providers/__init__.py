@@ -1,0 +1,1 @@
+"""Chat models and what is wrapped around them."""

@@ -1,0 +1,1 @@
+"""A finished run or optimization as a document."""

@@ -1,0 +1,1 @@
+"""Run folders and the reply cache on disk."""

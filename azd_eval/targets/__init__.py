@@ -1,0 +1,1 @@
+"""The agent under evaluation, whatever it is."""

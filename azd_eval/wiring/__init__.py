@@ -1,0 +1,1 @@
+"""Turn a config into live objects; the only ring that knows every edge."""
