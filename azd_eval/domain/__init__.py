@@ -1,1 +1,1 @@
-"""Records of the field, the arithmetic between them, and the ports; stdlib only, no input/output."""
+"""Records of the field, the arithmetic between them, and the ports; no input or output."""

@@ -142,7 +142,7 @@ class TrialLog(Protocol):
 
 
 class ReplyCache(Protocol):
-    """Answers of models by key; holds only complete, usable ones. Never raises on a damaged store."""
+    """Answers of models by key: complete, usable ones only. Never raises on a damaged store."""
 
     def get(self, key: str) -> ChatReply | None: ...
 

@@ -86,7 +86,7 @@ class TrialSpec:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The result of one `TrialSpec`. `fatal` names an error that would meet every other trial too."""
+    """The result of one `TrialSpec`. `fatal` names an error that every other trial would meet."""
 
     task: str
     task_key: str
@@ -117,7 +117,7 @@ def mean(values: Iterable[float]) -> float | None:
 
 
 def trial_score(turns: Sequence[TurnResult]) -> float | None:
-    """Score a trial: per evaluator the weighted mean of its verdicts in all turns, then their mean."""
+    """Average a trial: per evaluator the weighted mean of its verdicts, then the mean of those."""
     verdicts: dict[str, list[Verdict]] = defaultdict(list)
     for turn in turns:
         for score in turn.scores:

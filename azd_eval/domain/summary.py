@@ -1,4 +1,4 @@
-"""What a run and an optimization say at the end; the shapes of `summary.json` (DESIGN: "Numbers")."""
+"""What a run and an optimization say at the end; the shapes of `summary.json`."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
