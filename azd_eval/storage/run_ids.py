@@ -1,0 +1,39 @@
+"""Names of run folders: readable, sortable, never shared by two processes."""
+
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+
+from azd_eval.errors import InputError
+
+_LAYOUT_NOTE = "runs/\noptimizations/\ncache/\n"
+
+
+def make_run_folder(parent: Path, prefix: str) -> Path:
+    """Make a new folder `<prefix>-<UTC time>-<4 hex>` under `parent` and return it.
+
+    Raises `InputError` when the place cannot be written.
+    """
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+            folder = parent / f"{prefix}-{moment}-{secrets.token_hex(2)}"
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                continue
+            return folder
+    except OSError as error:
+        raise InputError(
+            f"cannot write results under {str(parent)!r}: {error.strerror or error}",
+            hint="choose a folder that can be written with `--run-dir`",
+        ) from error
+
+
+def keep_out_of_git(foundry: Path) -> None:
+    """Write `.azure/.foundry/.gitignore` once, so that results and cache stay out of the repository."""
+    ignore = foundry / ".gitignore"
+    if not ignore.exists():
+        foundry.mkdir(parents=True, exist_ok=True)
+        ignore.write_text(_LAYOUT_NOTE, encoding="utf-8", newline="\n")
