@@ -37,7 +37,7 @@ ModelErrorCode = Literal[
 _RETRYABLE: frozenset[str] = frozenset(
     {"rate_limited", "server_error", "connection", "timeout", "unreadable_reply"}
 )
-_FATAL: frozenset[str] = frozenset({"wrong_key", "no_credit", "not_found"})
+FATAL_CODES: frozenset[str] = frozenset({"wrong_key", "no_credit", "not_found"})
 
 
 class AzdEvalError(Exception):
@@ -128,7 +128,7 @@ class ModelError(MeasurementError):
 
     @property
     def is_fatal(self) -> bool:
-        return self.code in _FATAL
+        return self.code in FATAL_CODES
 
 
 class TargetError(MeasurementError):

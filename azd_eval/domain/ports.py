@@ -64,10 +64,15 @@ class TurnUnderTest:
 
 
 class Evaluator(Protocol):
-    """Scores one answered turn. Never raises: what could not be judged is an unusable verdict."""
+    """Scores one answered turn. Never raises: what could not be judged is an unusable verdict.
+
+    `questions` counts, without any call, the criteria that the judge will decide for a turn.
+    """
 
     @property
     def name(self) -> str: ...
+
+    def questions(self, turn: Turn) -> int: ...
 
     async def score(self, item: TurnUnderTest) -> Score: ...
 

@@ -23,8 +23,8 @@ OUTCOMES: tuple[Outcome, ...] = ("met", "unmet", "not_applicable", "undecided", 
 class Verdict:
     """The answer to one criterion, and why.
 
-    `grade` is 1..5 where the rubric is graded, else None. `raw` keeps what the judge wrote when
-    that could not be used.
+    `grade` is 1..5 where the rubric is graded, else None. An unusable verdict keeps what the judge
+    wrote (`raw`) or how its call failed (`error_code`, as in `ModelError`).
     """
 
     criterion: str
@@ -33,6 +33,7 @@ class Verdict:
     weight: float = 1.0
     grade: int | None = None
     raw: str | None = None
+    error_code: str | None = None
 
     @property
     def value(self) -> float | None:

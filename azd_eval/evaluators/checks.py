@@ -92,7 +92,9 @@ def _not_regex(value: object, text: str) -> CheckResult:
 def _matched(value: object, text: str, *, wanted: bool) -> CheckResult:
     found = _search(str(value), text)
     if found is None:
-        return CheckResult(None, f"the pattern {value!r} is invalid or took over {_REGEX_SECONDS} s")
+        return CheckResult(
+            None, f"the pattern {value!r} is invalid or took over {_REGEX_SECONDS} s"
+        )
     word = "matches" if found else "does not match"
     return CheckResult(found is wanted, f"the reply {word} the pattern {value!r}")
 

@@ -32,7 +32,7 @@ def make_run_folder(parent: Path, prefix: str) -> Path:
 
 
 def keep_out_of_git(foundry: Path) -> None:
-    """Write `.azure/.foundry/.gitignore` once, so that results and cache stay out of the repository."""
+    """Write `.azure/.foundry/.gitignore` once, so that results stay out of the repository."""
     ignore = foundry / ".gitignore"
     if not ignore.exists():
         foundry.mkdir(parents=True, exist_ok=True)

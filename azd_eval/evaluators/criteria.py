@@ -1,0 +1,57 @@
+"""Score a reply criterion by criterion: `builtin.task_adherence`, and what the rubric shares."""
+
+from dataclasses import dataclass, replace
+
+from azd_eval.domain.criterion import Check, Criterion
+from azd_eval.domain.ports import Judge, JudgeRequest, TurnUnderTest
+from azd_eval.domain.score import Outcome, Score, Verdict, weighted_mean
+from azd_eval.domain.task import Turn
+from azd_eval.evaluators.checks import run_check
+
+
+async def decide_criteria(judge: Judge, request: JudgeRequest) -> tuple[Verdict, ...]:
+    """Decide criteria in their order: by their `check` where they have one, else by the judge."""
+    judged = tuple(criterion for criterion in request.criteria if criterion.check is None)
+    asked = iter(await judge.decide(replace(request, criteria=judged)) if judged else ())
+    text = request.item.reply.text
+    return tuple(
+        next(asked) if criterion.check is None else _checked(criterion, criterion.check, text)
+        for criterion in request.criteria
+    )
+
+
+def _checked(criterion: Criterion, check: Check, text: str) -> Verdict:
+    result = run_check(check, text)
+    outcome: Outcome = "unusable"
+    if result.passed is not None:
+        outcome = "met" if result.passed else "unmet"
+    return Verdict(criterion.name, outcome, result.reason, criterion.weight)
+
+
+def count_judged(criteria: tuple[Criterion, ...]) -> int:
+    """Count the criteria that only a judge can decide."""
+    return sum(criterion.check is None for criterion in criteria)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskAdherence:
+    """Judges the task's own criteria, each independently, 0 or 1; passes when all are met.
+
+    The expected answer reaches the judge only with `use_ground_truth`.
+    """
+
+    judge: Judge
+    name: str = "builtin.task_adherence"
+    use_ground_truth: bool = False
+
+    def questions(self, turn: Turn) -> int:
+        return count_judged(turn.criteria)
+
+    async def score(self, item: TurnUnderTest) -> Score:
+        expected = item.turn.expected if self.use_ground_truth else None
+        request = JudgeRequest(self.name, item, item.turn.criteria, expected=expected)
+        verdicts = await decide_criteria(self.judge, request)
+        score = weighted_mean(verdicts)
+        decided = [verdict.outcome for verdict in verdicts if verdict.value is not None]
+        passed = all(outcome == "met" for outcome in decided) if decided else None
+        return Score(self.name, score, passed, verdicts)
