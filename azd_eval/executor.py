@@ -1,7 +1,7 @@
 """Run many trials in this process, a bounded number at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from azd_eval.domain.score import Trial, TrialSpec
@@ -18,7 +18,7 @@ class LocalExecutor:
     run_trial: Callable[[TrialSpec], Awaitable[Trial]]
     limit: int
 
-    async def run(self, specs: Iterable[TrialSpec]) -> AsyncIterator[Trial]:
+    async def run(self, specs: Iterable[TrialSpec]) -> AsyncGenerator[Trial, None]:
         waiting = iter(specs)
         running: set[asyncio.Task[Trial]] = set()
         try:

@@ -5,7 +5,7 @@ single item are values or `ModelError` / `TargetError`, as each contract says; a
 is a bug.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -66,11 +66,14 @@ class TurnUnderTest:
 class Evaluator(Protocol):
     """Scores one answered turn. Never raises: what could not be judged is an unusable verdict.
 
-    `questions` counts, without any call, the criteria that the judge will decide for a turn.
+    `scores` tells, without any call, whether it has something to decide for a turn, and `questions`
+    how many criteria of it the judge will decide.
     """
 
     @property
     def name(self) -> str: ...
+
+    def scores(self, turn: Turn) -> bool: ...
 
     def questions(self, turn: Turn) -> int: ...
 
@@ -125,7 +128,7 @@ class Executor(Protocol):
     Closing the iterator cancels what is in flight.
     """
 
-    def run(self, specs: Iterable[TrialSpec]) -> AsyncIterator[Trial]: ...
+    def run(self, specs: Iterable[TrialSpec]) -> AsyncGenerator[Trial, None]: ...
 
 
 class TaskSource(Protocol):

@@ -44,6 +44,9 @@ class TaskAdherence:
     name: str = "builtin.task_adherence"
     use_ground_truth: bool = False
 
+    def scores(self, turn: Turn) -> bool:
+        return bool(turn.criteria)
+
     def questions(self, turn: Turn) -> int:
         return count_judged(turn.criteria)
 

@@ -24,6 +24,9 @@ class RubricEvaluator:
     def name(self) -> str:
         return self.rubric.name
 
+    def scores(self, turn: Turn) -> bool:
+        return bool(self.rubric.dimensions)
+
     def questions(self, turn: Turn) -> int:
         return count_judged(self.rubric.dimensions)
 

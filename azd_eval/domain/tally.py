@@ -1,0 +1,123 @@
+"""Add up trials as they come, in any order, into the numbers of a summary.
+
+Keeps a few numbers per task and criterion, never replies, so that a large run stays small.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from azd_eval.domain.score import Outcome, Status, Trial, mean
+from azd_eval.domain.statistics import proportion_interval, score_interval
+from azd_eval.domain.summary import (
+    CategoryResult,
+    CriterionResult,
+    Interval,
+    TaskCounts,
+    TaskResult,
+)
+
+
+@dataclass(slots=True)
+class _TaskTally:
+    name: str
+    category: str | None
+    scores: list[float] = field(default_factory=list)
+    statuses: list[Status] = field(default_factory=list)
+    met: int = 0
+    asked: int = 0
+
+    def conclude(self) -> TaskResult:
+        """Average the scored repeats; the status is their majority, a tie being no pass."""
+        status: Status = "errored"
+        if passed_or_failed := [s for s in self.statuses if s in ("passed", "failed")]:
+            passed = passed_or_failed.count("passed")
+            status = "passed" if 2 * passed > len(passed_or_failed) else "failed"
+        elif "errored" not in self.statuses:
+            status = "skipped"
+        return TaskResult(self.name, status, mean(self.scores), self.category, self.met, self.asked)
+
+
+class Tally:
+    """The running count of a run. `repeats` is how many trials each task gets."""
+
+    def __init__(self, repeats: int = 1) -> None:
+        self._repeats = repeats
+        self._tasks: dict[int, _TaskTally] = {}
+        self._criteria: dict[tuple[str, str], Counter[Outcome]] = {}
+        self.trials = 0
+        self.errored_trials = 0
+
+    def add(self, trial: Trial) -> None:
+        """Count one trial; each (task, repeat) once."""
+        task = self._tasks.setdefault(trial.index, _TaskTally(trial.task, trial.category))
+        task.statuses.append(trial.status)
+        if trial.score is not None:
+            task.scores.append(trial.score)
+        self.trials += 1
+        self.errored_trials += trial.status == "errored"
+        for turn in trial.turns:
+            for score in turn.scores:
+                for verdict in score.verdicts:
+                    key = (score.evaluator, verdict.criterion)
+                    self._criteria.setdefault(key, Counter())[verdict.outcome] += 1
+                    task.met += verdict.outcome == "met"
+                    task.asked += verdict.value is not None
+
+    def results(self) -> tuple[TaskResult, ...]:
+        """Give one result per task, in dataset order, whatever finished first."""
+        return tuple(self._tasks[index].conclude() for index in sorted(self._tasks))
+
+    def criteria(self) -> tuple[CriterionResult, ...]:
+        """Give one result per criterion, by evaluator and name."""
+        return tuple(self._conclude(*item) for item in sorted(self._criteria.items()))
+
+    def _conclude(self, key: tuple[str, str], outcomes: Counter[Outcome]) -> CriterionResult:
+        met, decided = outcomes["met"], outcomes["met"] + outcomes["unmet"]
+        evaluator, name = key
+        return CriterionResult(
+            evaluator,
+            name,
+            **{outcome: count for outcome, count in outcomes.items()},
+            rate=met / decided if decided else None,
+            # Repeats of one task are not independent: they count as one observation together.
+            interval=proportion_interval(met / self._repeats, decided / self._repeats),
+        )
+
+
+def count_tasks(results: Iterable[TaskResult]) -> TaskCounts:
+    """Count tasks by status."""
+    counts = Counter(result.status for result in results)
+    return TaskCounts(
+        total=counts.total(),
+        passed=counts["passed"],
+        failed=counts["failed"],
+        errored=counts["errored"],
+        skipped=counts["skipped"],
+    )
+
+
+def overall_score(results: Iterable[TaskResult]) -> tuple[float | None, Interval | None]:
+    """Average the scored tasks, with a 95 % interval over tasks as clusters."""
+    scores = [result.score for result in results if result.score is not None]
+    return mean(scores), score_interval(scores)
+
+
+def score_with_errors_as_zero(results: Iterable[TaskResult]) -> float | None:
+    """Average scored and errored tasks, an errored one being 0; None when none was scored."""
+    counted = [result for result in results if result.status != "skipped"]
+    if all(result.score is None for result in counted):
+        return None
+    return mean(result.score or 0.0 for result in counted)
+
+
+def group_by_category(results: Iterable[TaskResult]) -> tuple[CategoryResult, ...]:
+    """Summarise the tasks of each category, in order of first appearance."""
+    groups: dict[str, list[TaskResult]] = {}
+    for result in results:
+        if result.category is not None:
+            groups.setdefault(result.category, []).append(result)
+    return tuple(
+        CategoryResult(name, count_tasks(group), overall_score(group)[0])
+        for name, group in groups.items()
+    )

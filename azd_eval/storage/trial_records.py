@@ -1,0 +1,90 @@
+"""Trials as the lines of `trials.jsonl`, and back (DESIGN: "Files")."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from azd_eval.domain.score import Score, Trial, TurnResult, Verdict
+
+
+def write_trial(trial: Trial) -> dict[str, Any]:
+    """Turn a trial into a JSON-ready object; what is not set is left out of verdicts."""
+    return {
+        "task": trial.task,
+        "task_key": trial.task_key,
+        "index": trial.index,
+        "category": trial.category,
+        "repeat": trial.repeat,
+        "status": trial.status,
+        "score": trial.score,
+        "fatal": trial.fatal,
+        "turns": [_write_turn(turn) for turn in trial.turns],
+    }
+
+
+def read_trial(record: Mapping[str, Any]) -> Trial:
+    """Read what `write_trial` wrote; raises `KeyError` or `TypeError` on anything else."""
+    return Trial(
+        task=record["task"],
+        task_key=record["task_key"],
+        index=record["index"],
+        category=record["category"],
+        repeat=record["repeat"],
+        status=record["status"],
+        score=record["score"],
+        fatal=record["fatal"],
+        turns=tuple(_read_turn(turn) for turn in record["turns"]),
+    )
+
+
+def _write_turn(turn: TurnResult) -> dict[str, Any]:
+    return {
+        "prompt": turn.prompt,
+        "reply": turn.reply,
+        "error": turn.error,
+        "error_code": turn.error_code,
+        "finish_reason": turn.finish_reason,
+        "latency_ms": turn.latency_ms,
+        "tokens": turn.tokens,
+        "cached": turn.cached,
+        "scores": [_write_score(score) for score in turn.scores],
+    }
+
+
+def _write_score(score: Score) -> dict[str, Any]:
+    return {
+        "evaluator": score.evaluator,
+        "score": score.score,
+        "passed": score.passed,
+        "native": score.native,
+        "verdicts": [_write_verdict(verdict) for verdict in score.verdicts],
+    }
+
+
+def _write_verdict(verdict: Verdict) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "criterion": verdict.criterion,
+        "verdict": verdict.outcome,
+        "reason": verdict.reason,
+        "weight": verdict.weight,
+    }
+    optional = {
+        "grade": verdict.grade,
+        "raw": verdict.raw,
+        "error_code": verdict.error_code,
+    }
+    return record | {key: value for key, value in optional.items() if value is not None}
+
+
+def _read_turn(record: Mapping[str, Any]) -> TurnResult:
+    scores = tuple(_read_score(score) for score in record["scores"])
+    return TurnResult(**{**record, "scores": scores})
+
+
+def _read_score(record: Mapping[str, Any]) -> Score:
+    verdicts = tuple(_read_verdict(verdict) for verdict in record["verdicts"])
+    return Score(**{**record, "verdicts": verdicts})
+
+
+def _read_verdict(record: Mapping[str, Any]) -> Verdict:
+    fields = dict(record)
+    return Verdict(outcome=fields.pop("verdict"), **fields)

@@ -1,0 +1,54 @@
+"""Count the calls of a run before it starts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from azd_eval.domain.ports import Evaluator, TaskSource
+from azd_eval.errors import FilesRefused, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlan:
+    """How many tasks, and how many calls by role, if no call has to be repeated."""
+
+    tasks: int
+    agent: int
+    judge: int
+    optimizer: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.agent + self.judge + self.optimizer
+
+
+def plan_run(
+    tasks: TaskSource, evaluators: Sequence[Evaluator], *, repeats: int = 1, batched: bool = False
+) -> CallPlan:
+    """Count tasks and calls exactly.
+
+    Raises `FilesRefused` naming each task that no evaluator scores: it would be neither passed nor
+    failed, and nobody would notice.
+    """
+    count = agent = judge = 0
+    unscored: list[Problem] = []
+    for task in tasks:
+        count += 1
+        agent += len(task.turns)
+        scored = False
+        for turn in task.turns:
+            for evaluator in evaluators:
+                questions = evaluator.questions(turn)
+                judge += min(questions, 1) if batched else questions
+                scored = scored or evaluator.scores(turn)
+        if not scored:
+            unscored.append(
+                Problem(
+                    "no evaluator scores this task: it has no criteria",
+                    item=task.name,
+                    field="criteria",
+                    hint="add `criteria` to the task, or a rubric to `evaluators`",
+                )
+            )
+    if unscored:
+        raise FilesRefused(unscored)
+    return CallPlan(count, agent * repeats, judge * repeats)
