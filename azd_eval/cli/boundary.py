@@ -1,0 +1,85 @@
+"""The one place where errors become lines on stderr and exit codes."""
+
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from typing import TextIO
+
+import typer
+
+from azd_eval.errors import AzdEvalError, FilesRefused
+
+BUG = 70
+INTERRUPTED = 130
+
+
+def run_guarded(app: typer.Typer, arguments: Sequence[str] | None) -> int:
+    """Run the app; return the exit code and never raise."""
+    for stream in (sys.stdout, sys.stderr):
+        # A console that cannot show a character gets `?`, not a traceback after paid work.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    wants_traceback = _is_verbose(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = app(arguments, prog_name="azd-eval", standalone_mode=False)
+    except typer.TyperException as error:
+        return _explain_usage(error)
+    except (typer.Abort, EOFError, KeyboardInterrupt):
+        _complain("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _silence(sys.stdout)
+        return 0
+    except AzdEvalError as error:
+        return _explain(error, wants_traceback=wants_traceback)
+    except Exception:
+        return _report_bug()
+    return code if isinstance(code, int) else 0
+
+
+def _explain_usage(error: typer.TyperException) -> int:
+    message = error.format_message()
+    if message.startswith("Usage:"):
+        # A group without a subcommand: the message is its help.
+        sys.stderr.write(f"{message}\n")
+        return error.exit_code
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "azd-eval"
+    _complain(message, f"see `{command} --help`")
+    return error.exit_code
+
+
+def _explain(error: AzdEvalError, *, wants_traceback: bool) -> int:
+    if wants_traceback and not isinstance(error, FilesRefused):
+        sys.stderr.write(traceback.format_exc())
+    _complain(error.message, error.hint)
+    return error.exit_code
+
+
+def _complain(message: str, hint: str | None = None) -> None:
+    lines = [f"error: {line}" for line in message.splitlines() or [""]]
+    if hint:
+        lines += ["", *(f"hint: {line}" for line in hint.splitlines())]
+    sys.stderr.write("\n".join(lines) + "\n")
+
+
+def _report_bug() -> int:
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="azd-eval-", suffix=".log", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(traceback.format_exc())
+    kind, fault, _ = sys.exc_info()
+    name = kind.__name__ if kind else "error"
+    _complain(f"this is a bug of azd-eval ({name}: {fault})", f"the traceback is in {file.name}")
+    return BUG
+
+
+def _is_verbose(arguments: Sequence[str]) -> bool:
+    return "-v" in arguments or "--verbose" in arguments
+
+
+def _silence(stream: TextIO) -> None:
+    # Python flushes stdout at exit and would complain of the closed pipe once more.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

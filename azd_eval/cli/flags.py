@@ -1,0 +1,264 @@
+"""The flags of every command, as one frozen record each; typer builds its options from them."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+F = TypeVar("F", bound="CommonFlags")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommonFlags:
+    """What every command takes."""
+
+    json: Annotated[bool, typer.Option("--json", help="Print the result alone, as JSON.")] = False
+    no_prompt: Annotated[bool, typer.Option("--no-prompt", help="Never ask.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print errors and results only.")] = False
+    no_progress: Annotated[bool, typer.Option("--no-progress", help="Show no progress.")] = False
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show what is done, and tracebacks.")
+    ] = False
+    cwd: Annotated[
+        Path | None, typer.Option("--cwd", metavar="DIR", help="Work in this folder.")
+    ] = None
+
+
+Agent = Annotated[
+    str | None, typer.Option("--agent", "-a", metavar="NAME", help="Name of the agent.")
+]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", "-c", metavar="FILE", help="eval.yaml; default: the one found here."),
+]
+Dataset = Annotated[
+    Path | None, typer.Option("--dataset", "-d", metavar="FILE", help="Tasks, as JSONL.")
+]
+EvalModel = Annotated[
+    str | None,
+    typer.Option("--eval-model", "-m", metavar="MODEL", help="Model of the judge."),
+]
+Evaluators = Annotated[
+    list[str] | None,
+    typer.Option("--evaluator", metavar="NAME", help="Evaluator to use; repeatable."),
+]
+Concurrency = Annotated[
+    int | None, typer.Option("--concurrency", min=1, max=1000, help="Calls in flight at once.")
+]
+InstructionsFile = Annotated[
+    Path | None,
+    typer.Option("--instructions-file", metavar="FILE", help="The agent's instructions."),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask again what was answered before.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Count the calls, make none.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitFlags(CommonFlags):
+    """Flags of `eval init`."""
+
+    agent: Agent = None
+    gen_instruction: Annotated[
+        str | None,
+        typer.Option(
+            "--gen-instruction",
+            "-g",
+            metavar="TEXT",
+            help="What the agent does and what scenarios to test, in a sentence or two.",
+        ),
+    ] = None
+    gen_instruction_file: Annotated[
+        Path | None,
+        typer.Option("--gen-instruction-file", metavar="FILE", help="The same, from a file."),
+    ] = None
+    eval_model: Annotated[
+        str | None,
+        typer.Option(
+            "--eval-model", "-m", metavar="MODEL", help="Model that drafts, judges and answers."
+        ),
+    ] = None
+    max_samples: Annotated[
+        int, typer.Option("--max-samples", min=1, max=1000, help="Tasks to generate.")
+    ] = 15
+    dataset: Annotated[
+        Path | None,
+        typer.Option(
+            "--dataset", "-d", metavar="FILE", help="Your own tasks: generate the evaluator only."
+        ),
+    ] = None
+    evaluator: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--evaluator", metavar="NAME", help="Keep this beside the generated one; repeatable."
+        ),
+    ] = None
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of the suite; default: the agent's.")
+    ] = None
+    out_file: Annotated[
+        Path, typer.Option("--out-file", metavar="FILE", help="Where the config goes.")
+    ] = Path("eval.yaml")
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", "--reset-defaults", help="Make new versions; keep the old config as backup."
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFlags(CommonFlags):
+    """Flags of `eval run`."""
+
+    config: Config = None
+    dataset: Dataset = None
+    evaluator: Evaluators = None
+    name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="GLOB", help="Only tasks of such a name.")
+    ] = None
+    category: Annotated[
+        str | None, typer.Option("--category", help="Only tasks of this category.")
+    ] = None
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N tasks.")] = (
+        None
+    )
+    repeat: Annotated[
+        int | None, typer.Option("--repeat", min=1, max=100, help="Ask each task N times.")
+    ] = None
+    concurrency: Concurrency = None
+    eval_model: EvalModel = None
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="Model of the agent.")
+    ] = None
+    instructions_file: InstructionsFile = None
+    fail_under: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-under", metavar="X", help="Exit 1 below this score, 0..1 or such as 70%."
+        ),
+    ] = None
+    no_gate: Annotated[bool, typer.Option("--no-gate", help="Never exit 1.")] = False
+    max_errors: Annotated[
+        str | None,
+        typer.Option(
+            "--max-errors", metavar="N", help="Errors tolerated before exit 3: a number or a share."
+        ),
+    ] = None
+    dry_run: DryRun = False
+    no_cache: NoCache = False
+    run_dir: Annotated[
+        Path | None,
+        typer.Option("--run-dir", metavar="DIR", help="Folder that gets the run's folder."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizeFlags(CommonFlags):
+    """Flags of `optimize`."""
+
+    agent_name: Annotated[
+        str | None, typer.Argument(metavar="AGENT", help="Name of the agent.")
+    ] = None
+    agent: Agent = None
+    config: Config = None
+    dataset: Dataset = None
+    evaluator: Evaluators = None
+    eval_model: EvalModel = None
+    optimize_model: Annotated[
+        str | None,
+        typer.Option("--optimize-model", metavar="MODEL", help="Model that revises."),
+    ] = None
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="Model of the agent.")
+    ] = None
+    instructions_file: InstructionsFile = None
+    max_iterations: Annotated[
+        int | None,
+        typer.Option(
+            "--max-iterations", "--max-candidates", min=1, max=1000, help="Revisions to try."
+        ),
+    ] = None
+    concurrency: Concurrency = None
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of what is drawn.")] = None
+    apply: Annotated[
+        bool,
+        typer.Option("--apply", help="Write better instructions to where the agent reads them."),
+    ] = False
+    dry_run: DryRun = False
+    no_cache: NoCache = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizationFlags(CommonFlags):
+    """Flags of `optimize show`."""
+
+    optimization: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Optimization; default: the last one.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyFlags(CommonFlags):
+    """Flags of `optimize apply`."""
+
+    candidate: Annotated[
+        str, typer.Argument(metavar="CANDIDATE", help="Candidate, such as candidate_2.")
+    ]
+    optimization: Annotated[
+        str | None,
+        typer.Option("--optimization", metavar="ID", help="Which optimization; default: the last."),
+    ] = None
+    config: Config = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidateFlags(CommonFlags):
+    """Flags of `dataset validate`."""
+
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Datasets to check.")]
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Only the specification's fields; no warnings.")
+    ] = False
+    lint: Annotated[
+        bool,
+        typer.Option("--lint", help="Also vague criteria, missing edge cases, near-duplicates."),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoFlags(CommonFlags):
+    """Flags of `demo`."""
+
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")] = Path(
+        "azd-eval-demo"
+    )
+
+
+def command_taking(record: type[F], handle: Callable[[F], int]) -> Callable[..., int]:
+    """Make a function whose parameters are the fields of `record`, as typer reads them."""
+    hints = get_type_hints(record, include_extras=True)
+
+    def command(**values: Any) -> int:
+        return handle(record(**values))
+
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=hints[field.name],
+                default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            )
+            for field in sorted(fields(record), key=_is_common)
+        ]
+    )
+    command.__annotations__ = {**hints, "return": int}
+    return command
+
+
+def _is_common(field: Any) -> bool:
+    return field.name in CommonFlags.__dataclass_fields__
