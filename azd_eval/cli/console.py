@@ -1,0 +1,153 @@
+"""Everything the user sees; the only module that may import rich or write to the screen.
+
+Results go to stdout, all else to stderr. Text from files, agents and models is never markup.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console as RichConsole
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from azd_eval.cli.flags import CommonFlags
+
+_NARROW = 100
+_STEPS_WITHOUT_TERMINAL = 10
+
+Cell = str | Text
+
+
+def styled(text: str, style: str) -> Text:
+    """Give a text a colour; its meaning must also stand in the words."""
+    return Text(text, style=style)
+
+
+class Console:
+    """The screen, as the common flags want it."""
+
+    def __init__(self, flags: CommonFlags) -> None:
+        self.wants_json = flags.json
+        self._quiet = flags.quiet
+        self._shows_progress = not (flags.quiet or flags.no_progress)
+        self._out = _rich_console(sys.stdout)
+        self._err = _rich_console(sys.stderr)
+
+    def say(self, text: Cell = "") -> None:
+        """Print a line of the result; nothing with `--json`."""
+        if not self.wants_json:
+            self._out.print(text)
+
+    def note(self, text: str) -> None:
+        """Print a side remark to stderr; nothing with `--quiet`."""
+        if not self._quiet:
+            self._err.print(Text(text))
+
+    def notes(self, notes: Iterable[str]) -> None:
+        """Print remarks, each led by the word `note`."""
+        for note in notes:
+            self.note(f"note: {note}")
+
+    def show_json(self, value: Mapping[str, Any]) -> None:
+        """Print the result alone, as JSON; nothing without `--json`."""
+        if self.wants_json:
+            sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+    def table(self, titles: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+        """Print an aligned table; columns titled with a leading `>` are right-aligned."""
+        table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+        for title in titles:
+            table.add_column(
+                Text(title.lstrip(">")),
+                justify="right" if title.startswith(">") else "left",
+                overflow="fold",
+            )
+        for row in rows:
+            table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+        if not self.wants_json:
+            self._out.print(table)
+
+    def progress(self, title: str) -> "ProgressLine":
+        """Show how far a piece of work is, on stderr, while the `with` block runs."""
+        return ProgressLine(self._err, title, shown=self._shows_progress)
+
+    def ask(self, question: str, default: str = "") -> str:
+        """Ask for a line of text; an empty answer is the default."""
+        shown = f"{question} [{default}] " if default else f"{question} "
+        self._err.print(Text(shown), end="")
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        return line.strip() or default
+
+    def confirm(self, question: str, *, default: bool) -> bool:
+        """Ask a yes/no question until it is answered."""
+        while True:
+            answer = self.ask(f"{question} ({'Y/n' if default else 'y/N'})").casefold()
+            if not answer:
+                return default
+            if answer in ("y", "yes", "n", "no"):
+                return answer[0] == "y"
+
+
+class ProgressLine:
+    """A bar on a terminal; elsewhere one line every tenth of the work."""
+
+    def __init__(self, console: RichConsole, title: str, *, shown: bool) -> None:
+        self._console = console
+        self._title = title
+        self._shown = shown
+        self._last_step = 0
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        if self._shown and self._console.is_terminal:
+            self._bar = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(bar_width=24),
+                TextColumn("{task.completed:.0f}/{task.total:.0f}", markup=False),
+                TimeElapsedColumn(),
+                console=self._console,
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(self._title, total=1, visible=False)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, done: int, total: int, title: str | None = None) -> None:
+        """Say how much is done."""
+        self._title = title or self._title
+        if self._bar is not None and self._task is not None:
+            self._bar.update(
+                self._task, completed=done, total=total, description=self._title, visible=True
+            )
+        elif self._shown and total:
+            step = done * _STEPS_WITHOUT_TERMINAL // total
+            if step != self._last_step:
+                self._last_step = step
+                self._console.print(Text(f"{self._title}: {done}/{total}"))
+
+
+def _rich_console(stream: Any) -> RichConsole:
+    console = RichConsole(file=stream, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        # A pipe has no width: rich would fold at 80 columns and break what others parse.
+        console = RichConsole(
+            file=stream, highlight=False, markup=False, emoji=False, width=_NARROW, no_color=True
+        )
+    return console

@@ -1,0 +1,125 @@
+"""A finished run on the screen: score, tasks, failing criteria with reasons, what it cost."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from azd_eval.cli.console import Cell, Console, styled
+from azd_eval.domain.chat import Usage
+from azd_eval.domain.score import OUTCOMES, Trial, TurnResult
+from azd_eval.domain.summary import Interval, RunSummary, TaskResult
+
+_MOST_TASKS = 50
+_MOST_FAILURES = 20
+_LONGEST_REASON = 300
+_COLOURS = {"passed": "green", "failed": "red", "errored": "yellow", "skipped": "dim"}
+
+
+def show_run(console: Console, summary: RunSummary, trials: Iterable[Trial]) -> None:
+    """Show a run, failing tasks explained."""
+    if summary.engine:
+        console.say(styled(f"Engine: {summary.engine}", "bold"))
+    console.say()
+    _show_tasks(console, summary.results)
+    _show_failures(console, trials)
+    console.say()
+    _show_score(console, summary)
+    console.say(f"Usage    {word_usage(summary.usage)}, {summary.duration_s:.1f} s")
+    if summary.run_dir:
+        console.say(f"Results  {summary.run_dir}")
+    _show_end(console, summary)
+
+
+def word_score(score: float | None, interval: Interval | None) -> str:
+    """Write a score with its interval, as `0.75 (95 % interval 0.41 to 0.93)`."""
+    if score is None:
+        return "none"
+    if interval is None:
+        return f"{score:.2f} (no interval: it takes two scored tasks)"
+    return f"{score:.2f} (95 % interval {interval[0]:.2f} to {interval[1]:.2f})"
+
+
+def word_usage(usage: Usage) -> str:
+    """Write what was spent, as one phrase."""
+    roles = ", ".join(f"{count} {role}" for role, count in usage.calls_by_role.items() if count)
+    parts = [f"{usage.calls} calls" + (f" ({roles})" if roles else "")]
+    if usage.cached_calls:
+        parts.append(f"{usage.cached_calls} from the cache")
+    if usage.retries:
+        parts.append(f"{usage.retries} retries")
+    tokens = usage.input_tokens + usage.output_tokens
+    if tokens:
+        parts.append(f"{tokens:,} tokens")
+    if usage.cost is not None:
+        parts.append(f"cost {usage.cost:.4g}")
+    return ", ".join(parts)
+
+
+def _show_tasks(console: Console, results: tuple[TaskResult, ...]) -> None:
+    rows = (_task_row(result) for result in results[:_MOST_TASKS])
+    console.table(["Task", ">Score", "Status", ">Criteria"], rows)
+    if len(results) > _MOST_TASKS:
+        console.say(f"... and {len(results) - _MOST_TASKS} more tasks")
+
+
+def _task_row(result: TaskResult) -> list[Cell]:
+    score = "-" if result.score is None else f"{result.score:.2f}"
+    status = styled(result.status, _COLOURS[result.status])
+    return [result.name, score, status, f"{result.met}/{result.asked}"]
+
+
+def _show_failures(console: Console, trials: Iterable[Trial]) -> None:
+    failures = _failures(trials)
+    shown = list(islice(failures, _MOST_FAILURES))
+    if not shown:
+        return
+    console.say()
+    console.say(styled("Not met", "bold"))
+    for task, criterion, reason in shown:
+        console.say(f"  {task} · {criterion}: {_shorten(reason)}")
+    if next(failures, None) is not None:
+        console.say("  ... and more; every verdict is in trials.jsonl")
+
+
+def _failures(trials: Iterable[Trial]) -> Iterator[tuple[str, str, str]]:
+    for trial in trials:
+        for turn in trial.turns:
+            yield from ((trial.task, *failure) for failure in _turn_failures(turn))
+
+
+def _turn_failures(turn: TurnResult) -> Iterator[tuple[str, str]]:
+    if turn.error:
+        yield "agent error", turn.error
+    for score in turn.scores:
+        for verdict in score.verdicts:
+            if verdict.outcome in ("unmet", "unusable"):
+                yield verdict.criterion, verdict.reason or "no reason given"
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 1] + "…"
+
+
+def _show_score(console: Console, summary: RunSummary) -> None:
+    tasks = summary.tasks
+    console.say(styled(f"Score    {word_score(summary.score, summary.interval)}", "bold"))
+    if tasks.errored and summary.score_errors_as_zero is not None:
+        console.say(f"         {summary.score_errors_as_zero:.2f} with errored tasks as 0")
+    console.say(
+        f"Tasks    {tasks.total}: {tasks.passed} passed, {tasks.failed} failed, "
+        f"{tasks.errored} errored, {tasks.skipped} skipped"
+    )
+    totals = {name: sum(getattr(row, name) for row in summary.criteria) for name in OUTCOMES}
+    verdicts = ", ".join(
+        f"{count} {name.replace('_', ' ')}" for name, count in totals.items() if count
+    )
+    console.say(f"Verdicts {verdicts or 'none'}")
+
+
+def _show_end(console: Console, summary: RunSummary) -> None:
+    if summary.stop_reason != "completed":
+        console.say(styled(f"Stopped  {summary.stop_reason}", "red"))
+    for reason in summary.gate.reasons:
+        console.say(styled(f"Gate     missed: {reason}", "red"))
+    if summary.gate.passed:
+        console.say(styled("Gate     passed", "green"))
