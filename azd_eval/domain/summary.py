@@ -93,6 +93,7 @@ class RunSummary:
     stop_reason: str
     duration_s: float
     repeats: int = 1
+    trials: int = 0
     errored_trials: int = 0
     engine: str | None = None
     notes: tuple[str, ...] = ()

@@ -1,0 +1,78 @@
+"""Turn what was counted into the summary of a run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from azd_eval.domain.chat import Usage
+from azd_eval.domain.gate import decide_gate
+from azd_eval.domain.summary import RunSummary
+from azd_eval.domain.tally import (
+    Tally,
+    count_tasks,
+    group_by_category,
+    overall_score,
+    score_with_errors_as_zero,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What is known of a run before it starts."""
+
+    run_id: str
+    name: str
+    created_at: str
+    agent: str
+    config: str | None
+    dataset: str
+    evaluators: tuple[str, ...]
+    models: Mapping[str, str]
+    repeats: int = 1
+    fail_under: float | None = None
+    engine: str | None = None
+    notes: tuple[str, ...] = ()
+    run_dir: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """What is known when it ended."""
+
+    stop_reason: str
+    usage: Usage
+    duration_s: float
+
+
+def conclude_run(facts: RunFacts, tally: Tally, end: RunEnd) -> RunSummary:
+    """Summarise a run that ended, whether all tasks were reached or not."""
+    results = tally.results()
+    tasks = count_tasks(results)
+    score, interval = overall_score(results)
+    as_zero = score_with_errors_as_zero(results)
+    return RunSummary(
+        run_id=facts.run_id,
+        name=facts.name,
+        created_at=facts.created_at,
+        agent=facts.agent,
+        config=facts.config,
+        dataset=facts.dataset,
+        evaluators=facts.evaluators,
+        models=facts.models,
+        tasks=tasks,
+        score=score,
+        score_errors_as_zero=as_zero,
+        interval=interval,
+        criteria=tally.criteria(),
+        categories=group_by_category(results),
+        usage=end.usage,
+        gate=decide_gate(tasks, as_zero, facts.fail_under),
+        stop_reason=end.stop_reason,
+        duration_s=end.duration_s,
+        repeats=facts.repeats,
+        trials=tally.trials,
+        errored_trials=tally.errored_trials,
+        engine=facts.engine,
+        notes=facts.notes,
+        run_dir=facts.run_dir,
+        results=results,
+    )
