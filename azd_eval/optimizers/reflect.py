@@ -1,0 +1,91 @@
+"""Revise instructions by showing a model what failed and why: the strategy `reflect`."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from azd_eval.domain.chat import ChatRequest, Message, ReplySchema
+from azd_eval.domain.optimization import Evidence, Proposal
+from azd_eval.domain.ports import ChatModel
+from azd_eval.optimizers.reflection_prompt import word_evidence
+from azd_eval.prompts import template
+from azd_eval.structured import ask
+
+_SCHEMA = ReplySchema(
+    "instructions",
+    {
+        "type": "object",
+        "properties": {
+            "rationale": {"type": "string"},
+            "instructions": {"type": "string"},
+        },
+        "required": ["rationale", "instructions"],
+        "additionalProperties": False,
+    },
+)
+_FENCE = re.compile(r"^ {0,3}(?:```+|~~~+)[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_TEXT_LANGUAGES = frozenset({"", "markdown", "md", "text", "txt", "plaintext"})
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectOptimizer:
+    """Asks `model` for root causes and a complete revised text. An optimizer."""
+
+    model: ChatModel
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    async def propose(self, evidence: Evidence) -> Proposal:
+        """Propose instructions; a cut, refused or unreadable answer is a `fault`, never a text."""
+        request = ChatRequest(
+            messages=(
+                Message("system", template("reflect.md")),
+                Message("user", word_evidence(evidence)),
+            ),
+            purpose="optimizer",
+            schema=_SCHEMA,
+            parameters=self.parameters,
+            # The same evidence shown again wants another idea, not the cached one.
+            repeat=evidence.iteration,
+        )
+        answer = await ask(self.model, request, _read_proposal)
+        if answer.value is not None:
+            return answer.value
+        current = evidence.incumbent.candidate.instructions
+        fenced = _find_fenced_text(answer.raw, at_least=len(current) // 2)
+        return Proposal(fenced, fault=None if fenced else answer.fault)
+
+
+def _read_proposal(value: Any) -> Proposal:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"expected a JSON object, got {type(value).__name__}")
+    instructions = _read_text(value, "instructions")
+    if not instructions.strip():
+        raise ValueError("`instructions` is empty")
+    return Proposal(instructions, _read_text(value, "rationale", missing="").strip())
+
+
+def _read_text(value: Mapping[str, Any], key: str, missing: str | None = None) -> str:
+    text = value.get(key, missing)
+    if not isinstance(text, str):
+        raise ValueError(f"`{key}` must be a text")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"`{key}` holds half a character at {error.start}") from error
+    return text
+
+
+def _find_fenced_text(reply: str, *, at_least: int) -> str | None:
+    """Read a whole text that a model put into one Markdown fence where JSON was asked for.
+
+    Small models break JSON over long texts. Nothing else in the reply may be fenced: with a fence
+    inside the fence, or one cut off, nobody can tell where the text ends. A text much shorter than
+    the current one is an excerpt.
+    """
+    fences = list(_FENCE.finditer(reply))
+    if [fence[1].lower() in _TEXT_LANGUAGES for fence in fences] != [True, True] or fences[1][1]:
+        return None
+    text = reply[fences[0].end() : fences[1].start()].strip("\r\n")
+    is_json = text.lstrip().startswith(("{", "["))
+    return None if is_json or not text.strip() or len(text) < at_least else text

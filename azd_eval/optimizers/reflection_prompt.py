@@ -1,0 +1,149 @@
+"""Word the evidence for the reflector: what fails and why, within a bounded size.
+
+The expected answers of tasks are never looked at: what the reflector does not see it cannot copy.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from azd_eval.domain.difference import describe_difference
+from azd_eval.domain.optimization import Evidence, FailedVerdict, Rejected
+from azd_eval.prompts import fill
+
+_REASONS_ROOM = 16_000
+_ANSWERS_ROOM = 24_000
+_LONGEST_REASON = 600
+_LONGEST_INSTRUCTION = 1_000
+_LONGEST_ANSWER_PART = 1_500
+_LONGEST_CHANGE = 1_500
+_SHOWN_REJECTED = 5
+# The keys, quotes and commas around one entry.
+_FRAME = 40
+
+
+def word_evidence(evidence: Evidence) -> str:
+    """Give the user message of a reflection call."""
+    chosen = list(_choose_reasons(evidence.failures))
+    answers = _choose_answers(chosen)
+    candidate = evidence.incumbent.candidate
+    text = fill(
+        "reflect_evidence.md",
+        {
+            # A digest of the text itself cannot stand inside it: nothing in it can end the quote.
+            "mark": candidate.digest,
+            "instructions": candidate.instructions,
+            "failures": _word_rows(_failure_rows(evidence.failures, chosen, answers)),
+            "answers": _word_rows(_answer_rows(answers)),
+            "rejected": _word_rows(_rejected_rows(candidate.instructions, evidence.rejected)),
+        },
+    )
+    # A model's JSON can hold half a surrogate pair, which no request can carry.
+    return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _criterion_key(failure: FailedVerdict) -> tuple[str, str]:
+    return failure.criterion.name, failure.criterion.instruction
+
+
+def _answer_key(failure: FailedVerdict) -> tuple[str, str]:
+    return failure.prompt, failure.reply
+
+
+def _choose_reasons(failures: Sequence[FailedVerdict]) -> Iterator[FailedVerdict]:
+    """Take a failure of each criterion, the most frequent first, then a second, while they fit."""
+    groups: dict[tuple[str, str], list[FailedVerdict]] = {}
+    for failure in failures:
+        groups.setdefault(_criterion_key(failure), []).append(failure)
+    by_frequency = sorted(groups.values(), key=len, reverse=True)
+    room = _REASONS_ROOM
+    described: set[tuple[str, str]] = set()
+    for round_of_failures in zip_longest(*by_frequency):
+        for failure in filter(None, round_of_failures):
+            size = len(_shorten(failure.reason, _LONGEST_REASON)) + _FRAME
+            if _criterion_key(failure) not in described:
+                size += len(_shorten(failure.criterion.instruction, _LONGEST_INSTRUCTION)) + _FRAME
+            if size <= room:
+                room -= size
+                described.add(_criterion_key(failure))
+                yield failure
+
+
+def _choose_answers(chosen: Iterable[FailedVerdict]) -> dict[tuple[str, str], int]:
+    """Number the answers to be shown, those that miss most criteria first, while they fit."""
+    room = _ANSWERS_ROOM
+    numbers: dict[tuple[str, str], int] = {}
+    for key, _ in Counter(map(_answer_key, chosen)).most_common():
+        size = sum(len(_shorten(part, _LONGEST_ANSWER_PART)) for part in key) + _FRAME
+        if size <= room:
+            room -= size
+            numbers[key] = len(numbers) + 1
+    return numbers
+
+
+def _failure_rows(
+    failures: Iterable[FailedVerdict],
+    chosen: Iterable[FailedVerdict],
+    answers: dict[tuple[str, str], int],
+) -> list[dict[str, Any]]:
+    missed = Counter(map(_criterion_key, failures))
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for failure in chosen:
+        key = _criterion_key(failure)
+        row = rows.setdefault(
+            key,
+            {
+                "criterion": failure.criterion.name,
+                "instruction": _shorten(failure.criterion.instruction, _LONGEST_INSTRUCTION),
+                "missed": missed[key],
+                "reasons": [],
+            },
+        )
+        row["reasons"].append(
+            {
+                "answer": answers.get(_answer_key(failure)),
+                "reason": _shorten(failure.reason, _LONGEST_REASON),
+            }
+        )
+    return list(rows.values())
+
+
+def _answer_rows(answers: dict[tuple[str, str], int]) -> list[dict[str, Any]]:
+    return [
+        {
+            "answer": number,
+            "prompt": _shorten(prompt, _LONGEST_ANSWER_PART),
+            "reply": _shorten(reply, _LONGEST_ANSWER_PART),
+        }
+        for (prompt, reply), number in answers.items()
+    ]
+
+
+def _rejected_rows(current: str, rejected: Sequence[Rejected]) -> list[dict[str, Any]]:
+    return [
+        {
+            "reason": _shorten(item.reason, _LONGEST_REASON),
+            "change": _shorten(
+                describe_difference(current, item.instructions, context=0), _LONGEST_CHANGE
+            )
+            if item.instructions
+            else None,
+        }
+        for item in rejected[-_SHOWN_REJECTED:]
+    ]
+
+
+def _word_rows(rows: list[dict[str, Any]]) -> str:
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    return f"[\n{lines}\n]" if rows else "[]"
+
+
+def _shorten(text: str, limit: int) -> str:
+    """Cut a text in the middle, where the least is lost, and say how much is missing."""
+    if len(text) <= limit:
+        return text
+    head = limit * 2 // 3
+    tail = limit - head
+    return f"{text[:head]} [... {len(text) - limit} characters left out ...] {text[-tail:]}"

@@ -1,0 +1,88 @@
+"""Revise instructions without a model: one rule per failing criterion (the offline engine)."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from azd_eval.domain.criterion import Check, CheckKind, Criterion
+from azd_eval.domain.optimization import Evidence, FailedVerdict, Proposal
+
+_LONGEST_TOPIC = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOptimizer:
+    """Adds the missing rules and leaves all else as it is. An optimizer; deterministic.
+
+    Tries all rules at once; then, where that was rejected or did not help, all of them tied to the
+    question that failed; then one rule at a time. A rule that stands there is never added again.
+    """
+
+    async def propose(self, evidence: Evidence) -> Proposal:
+        """Propose the next untried text; a `fault` when there is none."""
+        current = evidence.incumbent.candidate.instructions
+        rejected = {item.instructions for item in evidence.rejected}
+        for rules in _attempts(current, evidence.failures):
+            text = _add_rules(current, rules)
+            if text not in rejected:
+                return Proposal(text, f"a rule for each criterion that failed: {len(rules)} added")
+        return Proposal(None, fault="there is no rule left to add")
+
+
+def word_rule(criterion: Criterion) -> str:
+    """Turn a criterion into one line that, followed to the letter, meets it and its check."""
+    text = " ".join(criterion.instruction.split())
+    if text.endswith("?"):
+        text = f"Make sure that the answer is yes: {text}"
+    elif not text.endswith((".", "!")):
+        text += "."
+    return f"{text} {_word_check(criterion.check)}" if criterion.check else text
+
+
+def _attempts(current: str, failures: Iterable[FailedVerdict]) -> Iterator[list[str]]:
+    lines = {line.strip().removeprefix("- ") for line in current.splitlines()}
+    failures = tuple(failures)
+    plain = _missing((word_rule(failure.criterion) for failure in failures), lines)
+    tied = _missing(map(_tie_to_question, failures), lines)
+    alone = ([rule] for rule in [*plain, *tied])
+    return (rules for rules in (plain, tied, *alone) if rules)
+
+
+def _missing(rules: Iterable[str], lines: set[str]) -> list[str]:
+    return [rule for rule in dict.fromkeys(rules) if rule not in lines]
+
+
+def _tie_to_question(failure: FailedVerdict) -> str:
+    question = " ".join(failure.prompt.split())
+    if len(question) > _LONGEST_TOPIC:
+        question = question[:_LONGEST_TOPIC].rstrip() + " ..."
+    return f'When asked "{question}": {word_rule(failure.criterion)}'
+
+
+def _add_rules(current: str, rules: Iterable[str]) -> str:
+    last_line = current.rstrip("\n").rpartition("\n")[2].strip()
+    paragraph = "" if not last_line or last_line.startswith("- ") else "\n"
+    line_end = "" if not current or current.endswith("\n") else "\n"
+    return current + line_end + paragraph + "".join(f"- {rule}\n" for rule in rules)
+
+
+def _word_check(check: Check) -> str:
+    return _WORDINGS[check.kind](check.value)
+
+
+def _quote(value: object, conjunction: str = "and") -> str:
+    texts = value if isinstance(value, tuple) else (value,)
+    return f" {conjunction} ".join(f'"{text}"' for text in texts)
+
+
+_WORDINGS: dict[CheckKind, Callable[[object], str]] = {
+    "contains": lambda value: f"Use the words {_quote(value)}.",
+    "contains_all": lambda value: f"Use the words {_quote(value)}.",
+    "contains_any": lambda value: f"Use the words {_quote(value, 'or')}.",
+    "not_contains": lambda value: f"Never use the words {_quote(value, 'or')}.",
+    "regex": lambda value: f"The reply must match the pattern {_quote(value)}.",
+    "not_regex": lambda value: f"The reply must not match the pattern {_quote(value)}.",
+    "equals": lambda value: f"Reply with {_quote(value)} and nothing else.",
+    "min_words": lambda value: f"Use at least {value} words.",
+    "max_words": lambda value: f"Use at most {value} words.",
+    "is_json": lambda value: "Do not reply in JSON." if value is False else "Reply in JSON only.",
+}

@@ -1,0 +1,121 @@
+"""The folder of one optimization: manifest, every decision, every candidate, the summary.
+
+<id>/  manifest.json  events.jsonl  summary.json
+       candidates/<candidate>/  instructions.md  journal.jsonl  trials.jsonl
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from azd_eval.domain.candidate import Candidate
+from azd_eval.errors import InputError
+from azd_eval.files import write_atomically
+from azd_eval.storage.jsonl_log import JsonLines, read_json_lines
+from azd_eval.storage.run_folder import RunFolder
+
+_INSTRUCTIONS = "instructions.md"
+
+
+class OptimizationFolder:
+    """Writes one optimization: decisions by `record`, texts by `keep_candidate`, as they come.
+
+    `path` is a new folder of its own, as `make_run_folder` makes it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._events = JsonLines(path / "events.jsonl")
+
+    def record(self, event: Mapping[str, Any]) -> None:
+        self._events.record(event)
+
+    def keep_candidate(self, candidate: Candidate) -> str:
+        """Save the instructions to the letter; returns the file's path."""
+        path = self._candidate_path(candidate.id) / _INSTRUCTIONS
+        write_atomically(path, candidate.instructions)
+        return str(path)
+
+    def open_candidate(self, candidate_id: str) -> RunFolder:
+        """Open the place of a candidate's replies, verdicts and trials; the caller closes it."""
+        return RunFolder(self._candidate_path(candidate_id))
+
+    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+        _write_json(self.path / "manifest.json", manifest)
+
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
+        _write_json(self.path / "summary.json", summary)
+
+    def close(self) -> None:
+        self._events.close()
+
+    def _candidate_path(self, candidate_id: str) -> Path:
+        return self.path / "candidates" / candidate_id
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOptimization:
+    """A past optimization. `summary` is None when it did not end by itself; `events` tell more."""
+
+    id: str
+    path: Path
+    manifest: Mapping[str, Any]
+    summary: Mapping[str, Any] | None
+    events: tuple[Mapping[str, Any], ...]
+
+
+def list_optimizations(parent: Path) -> tuple[StoredOptimization, ...]:
+    """Read all optimizations under `.azure/.foundry/optimizations`, the newest first."""
+    folders = parent.iterdir() if parent.is_dir() else ()
+    found = [read_optimization(folder) for folder in folders if _holds_optimization(folder)]
+    return tuple(sorted(found, key=_moment, reverse=True))
+
+
+def read_optimization(path: Path) -> StoredOptimization:
+    """Read one optimization, finished or not; raises `InputError` when the folder holds none."""
+    if not _holds_optimization(path):
+        raise InputError(
+            f"no optimization in {str(path)!r}", hint="`azd-eval optimize list` shows what there is"
+        )
+    return StoredOptimization(
+        id=path.name,
+        path=path,
+        manifest=_read_json(path / "manifest.json") or {},
+        summary=_read_json(path / "summary.json"),
+        events=tuple(read_json_lines(path / "events.jsonl")),
+    )
+
+
+def candidate_instructions(path: Path, candidate_id: str) -> str:
+    """Read a candidate's instructions, to the letter; raises `InputError` naming those kept."""
+    files = {file.parent.name: file for file in path.glob(f"candidates/*/{_INSTRUCTIONS}")}
+    if candidate_id not in files:
+        raise InputError(
+            f"no candidate {candidate_id!r} in {path.name!r}",
+            hint=f"candidates with instructions: {', '.join(sorted(files)) or 'none'}",
+        )
+    return files[candidate_id].read_bytes().decode("utf-8")
+
+
+def _moment(stored: StoredOptimization) -> list[str]:
+    # `<prefix>-<date>-<time>-<hex>`: the prefix may hold hyphens and says nothing of the order.
+    return stored.id.rsplit("-", 3)[1:]
+
+
+def _holds_optimization(path: Path) -> bool:
+    return (path / "events.jsonl").is_file()
+
+
+def _write_json(path: Path, value: Mapping[str, Any]) -> None:
+    write_atomically(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def _read_json(path: Path) -> Mapping[str, Any] | None:
+    # One folder damaged by hand must not hide the others from a list.
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
