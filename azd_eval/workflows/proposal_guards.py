@@ -24,15 +24,15 @@ def fold_space(text: str) -> str:
 def find_objection(text: str, baseline: str, tried: Collection[str]) -> str | None:
     """Say why a proposal is refused unmeasured, or None when it may be tried.
 
-    `tried` holds every text measured or refused so far, as `fold_space` gives it.
+    `tried` holds every text proposed so far and the baseline, as `fold_space` gives them.
     """
     if not text.strip():
         return "the proposal is empty"
-    if fold_space(text) in tried:
-        return "the same text was tried before"
     if len(text) > max(_LARGEST_GROWTH * len(baseline), _ALWAYS_ACCEPTABLE_LENGTH):
         return f"too long: {len(text)} characters, the baseline has {len(baseline)}"
-    return _compare_placeholders(placeholders(baseline), placeholders(text))
+    if changes := _compare_placeholders(placeholders(baseline), placeholders(text)):
+        return changes
+    return "the same text was tried before" if fold_space(text) in tried else None
 
 
 def _compare_placeholders(wanted: frozenset[str], found: frozenset[str]) -> str | None:
