@@ -10,13 +10,16 @@ from azd_eval.errors import InputError
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file so that a reader sees the old content or the new, never a part.
 
-    Makes the folder. Raises `InputError` when the place cannot be written.
+    Makes the folder. Half a surrogate pair, which UTF-8 cannot hold, is written as its escape.
+    Raises `InputError` when the place cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
         try:
-            with open(handle, "w", encoding="utf-8", newline="\n") as file:
+            with open(
+                handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n"
+            ) as file:
                 file.write(text)
             os.chmod(temporary, 0o644)
             os.replace(temporary, path)
@@ -32,7 +35,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 def write_new(path: Path, text: str) -> None:
     """Write a file that must not exist yet; raises `InputError` when it does."""
-    if path.exists():
+    if os.path.lexists(path):
         raise InputError(
             f"{str(path)!r} exists and is not overwritten",
             hint="move it away or choose another name",

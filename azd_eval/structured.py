@@ -6,7 +6,7 @@ they want, or raises `ValueError` with a sentence that the model can act on.
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -15,9 +15,10 @@ from azd_eval.domain.ports import ChatModel
 
 T = TypeVar("T")
 
-_THINKING = re.compile(r"<(think|thinking)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_OPENING = re.compile(r"[{\[]\s*")
+_MARK = re.compile(r"<(?P<thought>/?)think(?:ing)?>|[{\[]", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_OBJECT_START = re.compile(r'\{\s*"')
+_TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -27,7 +28,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
+# Models write line breaks inside strings as they are; that leaves no doubt about what is meant.
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, strict=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +41,40 @@ class Answer(Generic[T]):
     raw: str
 
 
-def json_values(text: str) -> Iterator[Any]:
-    """Yield the JSON objects and arrays of a text, outermost only, in order.
+def json_values(text: str) -> list[Any]:
+    """Find the JSON objects and arrays of a text, outermost only, in order.
 
-    Prose, Markdown fences and thinking blocks around them are passed over; braces inside strings do
-    not count. A value that begins as JSON and breaks off ends the search: what stands inside it was
-    not said by itself, and nothing is repaired.
+    Prose, Markdown fences and thoughts around them are passed over; braces and tags inside strings
+    do not count. Raises `ValueError` at an object that is cut off or malformed: what stands inside
+    or after it may be a quotation, and nothing is repaired.
     """
-    text = _THOUGHT_END.sub(" ", _THINKING.sub(" ", text))
+    values: list[Any] = []
     position = 0
-    while match := _OPENING.search(text, position):
-        try:
-            value, position = _DECODER.raw_decode(text, match.start())
-        except json.JSONDecodeError as error:
-            if error.pos > match.end():
-                return
-            position = match.start() + 1
-        except (ValueError, RecursionError):
-            return
+    while mark := _MARK.search(text, position):
+        position = mark.end()
+        if mark["thought"] is None:
+            if decoded := _decode(text, mark.start()):
+                values.append(decoded[0])
+                position = decoded[1]
+        elif mark["thought"]:
+            # An end without a beginning: the server cut the tag that began the thought.
+            values.clear()
         else:
-            yield value
+            end = _THOUGHT_END.search(text, position)
+            position = end.end() if end else len(text)
+    return values
+
+
+def _decode(text: str, start: int) -> tuple[Any, int] | None:
+    """Decode the value at `start`; None when that is no JSON but a bracket in prose."""
+    try:
+        return _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        if _OBJECT_START.search(text, start, error.pos + 1):
+            raise ValueError(f"the JSON is cut off or malformed: {error.msg}") from error
+        return None
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deep") from error
 
 
 def read_reply(text: str, read: Callable[[Any], T]) -> T:
@@ -89,19 +105,26 @@ async def ask(model: ChatModel, request: ChatRequest, read: Callable[[Any], T]) 
     first = _read(reply, read)
     if first.fault is None:
         return first
+    return _read(await model.complete(_word_repair(request, reply, first.fault)), read)
+
+
+def _word_repair(request: ChatRequest, reply: ChatReply, fault: str) -> ChatRequest:
     repair = (
-        f"That answer could not be used: {first.fault}. "
+        f"That answer could not be used: {fault}. "
         "Answer again, with the JSON object only, complete and without any text around it."
     )
-    again = replace(
-        request,
-        messages=(
-            *request.messages,
-            Message("assistant", reply.text),
-            Message("user", repair),
-        ),
-    )
-    return _read(await model.complete(again), read)
+    messages = (*request.messages, Message("assistant", reply.text), Message("user", repair))
+    parameters = request.parameters
+    if reply.finish_reason == "length":
+        parameters = _double_limits(parameters)
+    return replace(request, messages=messages, parameters=parameters)
+
+
+def _double_limits(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value * 2 if name in _TOKEN_LIMITS and isinstance(value, int) else value
+        for name, value in parameters.items()
+    }
 
 
 def _read(reply: ChatReply, read: Callable[[Any], T]) -> Answer[T]:

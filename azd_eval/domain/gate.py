@@ -16,13 +16,14 @@ class ErrorLimit:
     def is_exceeded(self, errored: int, total: int) -> bool:
         """Tell whether there are more errors than tolerated."""
         if self.share is not None:
-            return total > 0 and errored / total > self.share
+            # 333 of 1000 must not exceed 33.3 % by the last bit.
+            return errored > self.share * total + 1e-9
         return errored > (self.count or 0)
 
 
 def read_error_limit(text: str | int) -> ErrorLimit:
     """Read `N` or `N%`; raises `ValueError` with a sentence."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", str(text))
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*", str(text))
     if match is None:
         raise ValueError(f"expected a number such as 3, or a share such as 5%, got {text!r}")
     number, percent = match.groups()
@@ -38,14 +39,14 @@ def read_error_limit(text: str | int) -> ErrorLimit:
 
 def read_share(text: str | float) -> float:
     """Read a score limit, `0.7` or `70%`; raises `ValueError` with a sentence and a hint."""
-    match = re.fullmatch(r"\s*(\d*\.?\d+)\s*(%?)\s*", str(text))
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%?)\s*", str(text))
     if match is None:
         raise ValueError(f"expected a score from 0 to 1 or a percentage such as 70%, got {text!r}")
     number, percent = float(match.group(1)), match.group(2)
     if percent:
         number /= 100
     if number > 1:
-        hint = "" if percent else f"; did you mean {match.group(1)}%?"
+        hint = "" if percent or number / 100 > 1 else f"; did you mean {match.group(1)}%?"
         raise ValueError(f"a score limit is at most 1 (or 100%), got {text!r}{hint}")
     return number
 

@@ -7,6 +7,7 @@ Only *met* and *unmet* are numbers. *Unusable* is an error of the judge; *not ap
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Literal
 
 from azd_eval.domain.candidate import Candidate
@@ -112,9 +113,9 @@ def weighted_mean(verdicts: Iterable[Verdict]) -> float | None:
 
 
 def mean(values: Iterable[float]) -> float | None:
-    """Average plain numbers; None when there are none."""
+    """Average plain numbers, to the same bit in any order; None when there are none."""
     listed = list(values)
-    return sum(listed) / len(listed) if listed else None
+    return fsum(listed) / len(listed) if listed else None
 
 
 def trial_score(turns: Sequence[TurnResult]) -> float | None:

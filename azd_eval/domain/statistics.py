@@ -35,7 +35,7 @@ def score_interval(task_scores: Sequence[float]) -> Interval | None:
     return _solve(mean, count, variance / largest if variance < largest else 1.0)
 
 
-def proportion_interval(successes: float, trials: int) -> Interval | None:
+def proportion_interval(successes: float, trials: float) -> Interval | None:
     """Give the 95 % interval of a rate over independent trials; None below two trials.
 
     Equals `score_interval` of tasks that are all or nothing. Repeats of a task are not independent:
@@ -44,12 +44,12 @@ def proportion_interval(successes: float, trials: int) -> Interval | None:
     return _solve(successes / trials, trials, 1.0) if trials > 1 else None
 
 
-def student_quantile(degrees: int) -> float:
+def student_quantile(degrees: float) -> float:
     """Give Student's two-sided 95 % quantile, within 0.2 % from 3 degrees of freedom on."""
-    return sum(term / float(degrees) ** power for power, term in enumerate(_STUDENT_SERIES))
+    return sum(term / degrees**power for power, term in enumerate(_STUDENT_SERIES))
 
 
-def _solve(mean: float, count: int, spread: float) -> Interval:
+def _solve(mean: float, count: float, spread: float) -> Interval:
     """Solve (mean - p)² = t² · spread · p(1 - p) / count for both p."""
     doubt = student_quantile(count - 1 + _IMAGINED_TASKS) ** 2 * spread / count
     centre = mean + doubt / 2

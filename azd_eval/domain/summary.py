@@ -23,7 +23,10 @@ class TaskCounts:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """One task over its repeats: mean score of the scored ones, status by their majority."""
+    """One task over its repeats: mean score of the scored ones, status by their majority.
+
+    `error_share` (0..1) is how many of the repeats that were not skipped errored.
+    """
 
     name: str
     status: Status
@@ -31,6 +34,7 @@ class TaskResult:
     category: str | None = None
     met: int = 0
     asked: int = 0
+    error_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,7 @@ class CandidateResult:
     length: int
     rationale: str = ""
     path: str | None = None
+    interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)

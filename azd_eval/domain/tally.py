@@ -28,14 +28,28 @@ class _TaskTally:
     asked: int = 0
 
     def conclude(self) -> TaskResult:
-        """Average the scored repeats; the status is their majority, a tie being no pass."""
-        status: Status = "errored"
-        if passed_or_failed := [s for s in self.statuses if s in ("passed", "failed")]:
-            passed = passed_or_failed.count("passed")
-            status = "passed" if 2 * passed > len(passed_or_failed) else "failed"
-        elif "errored" not in self.statuses:
+        """Average the scored repeats; the status is that of the majority.
+
+        A pass needs more than half of the repeats that were not skipped, an error half of them.
+        """
+        counts = Counter(self.statuses)
+        attempted = counts.total() - counts["skipped"]
+        status: Status = "failed"
+        if not attempted:
             status = "skipped"
-        return TaskResult(self.name, status, mean(self.scores), self.category, self.met, self.asked)
+        elif 2 * counts["passed"] > attempted:
+            status = "passed"
+        elif 2 * counts["errored"] >= attempted:
+            status = "errored"
+        return TaskResult(
+            self.name,
+            status,
+            mean(self.scores),
+            self.category,
+            self.met,
+            self.asked,
+            counts["errored"] / attempted if attempted else 0.0,
+        )
 
 
 class Tally:
@@ -104,11 +118,11 @@ def overall_score(results: Iterable[TaskResult]) -> tuple[float | None, Interval
 
 
 def score_with_errors_as_zero(results: Iterable[TaskResult]) -> float | None:
-    """Average scored and errored tasks, an errored one being 0; None when none was scored."""
+    """Average scored and errored tasks, each errored repeat being 0; None when none was scored."""
     counted = [result for result in results if result.status != "skipped"]
     if all(result.score is None for result in counted):
         return None
-    return mean(result.score or 0.0 for result in counted)
+    return mean((result.score or 0.0) * (1 - result.error_share) for result in counted)
 
 
 def group_by_category(results: Iterable[TaskResult]) -> tuple[CategoryResult, ...]:

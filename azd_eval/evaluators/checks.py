@@ -1,10 +1,12 @@
 """Deterministic tests of a reply, asked in place of a judge.
 
-Text is compared without regard to case and with runs of white space folded, as a reader would;
+Text is compared as a reader sees it: without regard to case, with runs of white space folded, and
+accented letters equal however they are encoded;
 `equals` alone is exact but for white space at the ends, and `regex` follows its own pattern.
 """
 
 import json
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,6 +16,7 @@ from azd_eval.domain.criterion import Check, CheckKind
 
 # A pattern comes from a dataset, perhaps from a model: without a limit it could hang the run.
 _REGEX_SECONDS = 1.0
+_PATTERN_FAULTS = (regex.error, ValueError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +36,13 @@ def pattern_fault(pattern: str) -> str | None:
     """Say what is wrong with a regular expression, or None when it compiles."""
     try:
         regex.compile(pattern)
-    except regex.error as error:
+    except _PATTERN_FAULTS as error:
         return str(error)
     return None
 
 
 def _fold(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return " ".join(unicodedata.normalize("NFC", text.casefold()).split())
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -76,7 +79,7 @@ def _not_contains(value: object, text: str) -> CheckResult:
 def _search(pattern: str, text: str) -> bool | None:
     try:
         found = regex.search(pattern, text, timeout=_REGEX_SECONDS)
-    except (regex.error, TimeoutError):
+    except (*_PATTERN_FAULTS, TimeoutError):
         return None
     return found is not None
 
@@ -116,10 +119,14 @@ def _max_words(value: object, text: str) -> CheckResult:
 
 def _is_json(value: object, text: str) -> CheckResult:
     try:
-        json.loads(text)
+        json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return CheckResult(value is False, "the reply is not JSON")
     return CheckResult(value is not False, "the reply is JSON")
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _number(value: object) -> int:

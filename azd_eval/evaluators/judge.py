@@ -19,10 +19,12 @@ from azd_eval.evaluators.verdict_reader import (
     single_reader,
     single_schema,
 )
-from azd_eval.prompts import fill
+from azd_eval.prompts import fill, template
 from azd_eval.structured import ask
 
 _LONGEST_RAW = 2000
+# Line ends that JSON does not escape by itself.
+_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,13 @@ class _Asker:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def chat_request(
-        self, request: JudgeRequest, system: str, question: str, schema: ReplySchema
+        self, request: JudgeRequest, question: str, answer_format: str, schema: ReplySchema
     ) -> ChatRequest:
         return ChatRequest(
-            messages=(Message("system", system), Message("user", _word_item(request, question))),
+            messages=(
+                Message("system", template("judge.md")),
+                Message("user", _word_item(request, question, answer_format)),
+            ),
             purpose="judge",
             schema=schema,
             parameters=self.parameters,
@@ -51,13 +56,16 @@ class _Asker:
                 "event": "verdict",
                 "task": spec.task.name,
                 "task_key": spec.task.key,
+                "candidate": spec.candidate.id,
                 "repeat": spec.repeat,
                 "turn": request.item.turn_index,
                 "evaluator": request.evaluator,
                 "criterion": verdict.criterion,
                 "verdict": verdict.outcome,
                 "reason": verdict.reason,
+                "grade": verdict.grade,
                 "raw": verdict.raw,
+                "error_code": verdict.error_code,
             }
         )
         return verdict
@@ -75,8 +83,8 @@ class IndependentJudge(_Asker):
         may_not_apply = not criterion.always_applicable
         chat_request = self.chat_request(
             request,
-            _word_rules("judge_single.md", graded=request.graded, may_not_apply=may_not_apply),
             f"Criterion {_json(criterion.name)}:\n{criterion.instruction}",
+            _word_answer("judge_single.md", graded=request.graded, may_not_apply=may_not_apply),
             single_schema(graded=request.graded, may_not_apply=may_not_apply),
         )
         try:
@@ -104,8 +112,8 @@ class BatchedJudge(_Asker):
         may_not_apply = any(not criterion.always_applicable for criterion in criteria)
         chat_request = self.chat_request(
             request,
-            _word_rules("judge_batch.md", graded=request.graded, may_not_apply=may_not_apply),
             f"Criteria:\n{_word_criteria(criteria)}",
+            _word_answer("judge_batch.md", graded=request.graded, may_not_apply=may_not_apply),
             batch_schema(graded=request.graded, may_not_apply=may_not_apply),
         )
         try:
@@ -123,16 +131,17 @@ class BatchedJudge(_Asker):
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    """Write JSON on one line, whatever a reader takes for a line end, that UTF-8 can encode."""
+    text = json.dumps(value, ensure_ascii=False).translate(_LINE_ENDS)
+    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
-def _word_rules(answer_format: str, *, graded: bool, may_not_apply: bool) -> str:
+def _word_answer(name: str, *, graded: bool, may_not_apply: bool) -> str:
     scale, meaning = describe_scale(graded=graded, may_not_apply=may_not_apply)
-    wording = fill(answer_format, {"scale": scale, "meaning": meaning})
-    return fill("judge.md", {"answer_format": wording.strip()})
+    return fill(name, {"scale": scale, "meaning": meaning}).strip()
 
 
-def _word_item(request: JudgeRequest, question: str) -> str:
+def _word_item(request: JudgeRequest, question: str, answer_format: str) -> str:
     # The part that the criteria of one reply share comes first: providers cache prompt prefixes.
     item = request.item
     conversation: dict[str, Any] = {}
@@ -151,6 +160,7 @@ def _word_item(request: JudgeRequest, question: str) -> str:
             "conversation": _json(conversation),
             "reply": _json(item.reply.text),
             "question": question,
+            "answer_format": answer_format,
         },
     )
 

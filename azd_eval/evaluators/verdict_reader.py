@@ -9,7 +9,7 @@ from azd_eval.domain.criterion import HIGHEST_GRADE, LOWEST_GRADE, Criterion
 # The score as a whole number, or None for "does not apply"; and the reason.
 Decision = tuple[int | None, str]
 
-# What judges write in place of 0 and 1. Anything else is unusable: never `bool()` on text.
+# What judges write in place of numbers. Anything else is unusable: never `bool()` on text.
 _WORDS = {
     "0": 0,
     "false": 0,
@@ -25,6 +25,7 @@ _WORDS = {
     "met": 1,
 }
 _GRADES = range(LOWEST_GRADE, HIGHEST_GRADE + 1)
+_GRADE_WORDS = {str(grade): grade for grade in _GRADES}
 
 
 def describe_scale(*, graded: bool, may_not_apply: bool) -> tuple[str, str]:
@@ -97,9 +98,11 @@ def batch_reader(
         rows = value.get("verdicts") if isinstance(value, Mapping) else value
         if not isinstance(rows, list):
             raise ValueError("expected an object with a list `verdicts`")
-        found: dict[object, Any] = {}
+        found: dict[int, Any] = {}
         for row in rows:
             number = row.get("number") if isinstance(row, Mapping) else None
+            if not isinstance(number, int):
+                raise ValueError(f"a verdict has no whole `number`: {row!r:.60}")
             if number in found:
                 raise ValueError(f"verdict {number} stands twice")
             found[number] = row
@@ -130,8 +133,7 @@ def _read_score(score: Any, criterion: Criterion, *, graded: bool) -> int | None
         return None
     number = score
     if isinstance(score, str):
-        word = score.strip().casefold()
-        number = int(word) if graded and word in map(str, _GRADES) else _WORDS.get(word)
+        number = (_GRADE_WORDS if graded else _WORDS).get(score.strip().casefold())
     elif isinstance(score, bool):
         number = None if graded else int(score)
     wanted = _GRADES if graded else (0, 1)

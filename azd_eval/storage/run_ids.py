@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from azd_eval.errors import InputError
+from azd_eval.files import write_atomically
 
 _LAYOUT_NOTE = "runs/\noptimizations/\ncache/\n"
 
@@ -32,8 +33,10 @@ def make_run_folder(parent: Path, prefix: str) -> Path:
 
 
 def keep_out_of_git(foundry: Path) -> None:
-    """Write `.azure/.foundry/.gitignore` once, so that results stay out of the repository."""
+    """Write `.azure/.foundry/.gitignore` once, so that results stay out of the repository.
+
+    Raises `InputError` when the place cannot be written.
+    """
     ignore = foundry / ".gitignore"
     if not ignore.exists():
-        foundry.mkdir(parents=True, exist_ok=True)
-        ignore.write_text(_LAYOUT_NOTE, encoding="utf-8", newline="\n")
+        write_atomically(ignore, _LAYOUT_NOTE)

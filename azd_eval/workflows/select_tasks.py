@@ -21,7 +21,8 @@ class TaskFilter:
 
     def takes(self, task: Task) -> bool:
         """Tell whether a task fits name and category."""
-        if self.name is not None and not fnmatch.fnmatchcase(task.name, self.name):
+        # A name with brackets fits itself, whatever it means as a pattern.
+        if self.name not in (None, task.name) and not fnmatch.fnmatchcase(task.name, self.name):
             return False
         return self.category is None or task.category == self.category
 
@@ -58,7 +59,9 @@ def _suggest(source: TaskSource, wanted: TaskFilter) -> str | None:
     names = list(dict.fromkeys(task.name for task in source))
     categories = list(dict.fromkeys(task.category for task in source if task.category))
     for word, known in ((wanted.name, names), (wanted.category, categories)):
-        if word is not None and (close := difflib.get_close_matches(word, known, 1)):
+        if word is None or word in known:
+            continue
+        if close := difflib.get_close_matches(word, known, 1):
             return f"did you mean {close[0]!r}?"
     if wanted.category is not None and categories:
         return f"the categories are {', '.join(map(repr, categories[:10]))}"
