@@ -106,8 +106,9 @@ class MeasurementError(AzdEvalError):
 class ModelError(MeasurementError):
     """A model call that failed.
 
-    `retry_after` is what the server asked for, in seconds. A retryable error may go away by itself;
-    a fatal one meets every further call to the same endpoint, so a run stops at it.
+    `retry_after` is what the server asked for, in seconds; `tries` how often it was tried. A
+    retryable error may go away by itself; a fatal one meets every further call to the same
+    endpoint, so a run stops at it.
     """
 
     def __init__(
@@ -116,11 +117,13 @@ class ModelError(MeasurementError):
         *,
         code: ModelErrorCode,
         retry_after: float | None = None,
+        tries: int = 1,
         hint: str | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
         self.code: ModelErrorCode = code
         self.retry_after = retry_after
+        self.tries = tries
 
     @property
     def is_retryable(self) -> bool:

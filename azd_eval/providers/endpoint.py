@@ -1,0 +1,133 @@
+"""Where a model lives, and the many ways in which people write its address."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+Kind = Literal["openai", "azure", "offline"]
+
+_LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
+_AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+_AZURE_TAIL = re.compile(r"/(openai|models|api/projects)(/|\Z).*")
+_DEPLOYMENT = re.compile(r"/deployments/([^/]+)")
+_UNDATED = ("v1", "preview", "latest")
+_SECRET_SHAPES = r"\b[sp]k-[\w-]{6,}|\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One model at one server.
+
+    `name` is what the user calls it, `model` the model or deployment to ask for. With an
+    `api_version` Azure's dated API is spoken, without one the OpenAI API below `base_url`.
+    `key_name` is the variable that holds the key; `token` gives a bearer token in place of a key.
+    `price` is per million tokens, input and output.
+    """
+
+    name: str
+    model: str
+    base_url: str = field(default="", repr=False)
+    kind: Kind = "openai"
+    api_key: str | None = field(default=None, repr=False)
+    key_name: str | None = None
+    api_version: str | None = None
+    token: Callable[[], Awaitable[str]] | None = field(default=None, repr=False, compare=False)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    price: tuple[float, float] | None = None
+
+    @property
+    def shown_url(self) -> str:
+        """Give the URL that is called, without user, password and query."""
+        parts = urlsplit(self.base_url)
+        place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        if self.api_version:
+            place += f"/openai/deployments/{self.model}"
+        return f"{place}/chat/completions"
+
+    @property
+    def place(self) -> str:
+        """Name model and address, as messages do."""
+        return f"{self.model!r} at {self.shown_url}"
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """Give all that tells answers of this endpoint from those of another."""
+        return (self.base_url, self.model, self.api_version, dict(self.parameters))
+
+    def redact(self, text: str) -> str:
+        """Blot the key out of a text, whole or half-masked, and whatever else looks like one."""
+        secrets = _SECRET_SHAPES
+        if self.api_key:
+            secrets += rf"|\S*{re.escape(self.api_key[:8])}\S*"
+        return re.sub(secrets, "***", text)
+
+
+@dataclass(frozen=True, slots=True)
+class AzureAddress:
+    """An Azure endpoint taken apart. Without `api_version` the undated v1 API is meant."""
+
+    root: str
+    deployment: str | None = None
+    api_version: str | None = None
+    is_v1: bool = False
+
+
+def is_local(url: str) -> bool:
+    """Tell whether a server runs on this machine."""
+    return urlsplit(url).hostname in _LOCAL_HOSTS
+
+
+def is_azure(url: str) -> bool:
+    """Tell whether an address is Azure's, by its host or its path."""
+    parts = urlsplit(url)
+    return (parts.hostname or "").endswith(_AZURE_HOSTS) or "/openai/deployments/" in parts.path
+
+
+def read_base_url(text: str) -> str:
+    """Bring the base URL of an OpenAI-compatible server into one form.
+
+    A missing scheme, a slash at the end and the path of the call itself are mended. Raises
+    `ValueError` for what is no HTTP address.
+    """
+    parts = _split(text)
+    path = parts.path.rstrip("/").removesuffix("/chat/completions")
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def read_azure_endpoint(text: str) -> AzureAddress:
+    """Take apart an Azure OpenAI or Foundry endpoint.
+
+    Understood are the bare resource, with or without slash, `/openai`, `/openai/v1` (also twice),
+    the URL of a deployment or of a call, a Foundry project, and a gateway with a path before
+    these. Raises `ValueError` for what is no HTTP address.
+    """
+    parts = _split(text)
+    root_path = _AZURE_TAIL.sub("", parts.path).rstrip("/")
+    tail = parts.path[len(root_path) :]
+    deployment = _DEPLOYMENT.search(tail)
+    version = parse_qs(parts.query).get("api-version", [None])[0]
+    return AzureAddress(
+        root=f"{parts.scheme}://{parts.netloc}{root_path}",
+        deployment=unquote(deployment.group(1)) if deployment else None,
+        api_version=read_api_version(version),
+        is_v1="/v1" in tail,
+    )
+
+
+def read_api_version(text: str | None) -> str | None:
+    """Read an Azure API version; None means the undated v1 API."""
+    version = (text or "").strip()
+    return None if version.lower() in ("", *_UNDATED) else version
+
+
+def _split(text: str) -> SplitResult:
+    address = text.strip().strip("'\"")
+    if "://" not in address:
+        scheme = "http" if is_local(f"//{address}") else "https"
+        address = f"{scheme}://{address}"
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("not an http or https address")
+    return parts

@@ -1,0 +1,220 @@
+"""What a server says in place of an answer, and which `ModelError` that is."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any
+
+from azd_eval.errors import ModelError, ModelErrorCode
+from azd_eval.providers.endpoint import Endpoint
+
+LONGEST_SENTENCE = 300
+
+# A limit that is lifted only after this time is no rate limit: the quota is used up.
+HOPELESS_WAIT_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer with an error status.
+
+    `sentence` is the server's own, short and on one line; `codes` all error codes it gave, in lower
+    case; `param` the parameter it complains about. `retry_after` is in seconds.
+    """
+
+    status: int
+    sentence: str
+    codes: str = ""
+    param: str = ""
+    retry_after: float | None = None
+
+
+def read_refusal(
+    status: int, headers: Mapping[str, str], text: str, now: datetime | None = None
+) -> Refusal:
+    """Read an error answer of any OpenAI-compatible server: JSON in several shapes, text, HTML."""
+    fields = _error_fields(text)
+    sentence = _sentence(fields)
+    inner = fields.get("innererror")
+    codes = [fields.get("code"), fields.get("type"), fields.get("status")]
+    codes += [inner.get("code")] if isinstance(inner, Mapping) else []
+    return Refusal(
+        status=status,
+        sentence=sentence,
+        codes=" ".join(str(code) for code in codes if code).lower(),
+        param=str(fields.get("param") or ""),
+        retry_after=read_retry_after(headers, sentence, now or datetime.now(UTC)),
+    )
+
+
+def _error_fields(text: str) -> Mapping[str, Any]:
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        is_markup = text.lstrip().startswith("<")
+        return {"message": re.sub(r"<[^>]*>", " ", text) if is_markup else text}
+    if isinstance(body, list) and body:
+        body = body[0]
+    if isinstance(body, dict):
+        body = body.get("error") or body
+    return body if isinstance(body, dict) else {"message": body}
+
+
+def _sentence(fields: Mapping[str, Any]) -> str:
+    said = next((fields[key] for key in ("message", "detail", "msg") if fields.get(key)), fields)
+    text = said if isinstance(said, str) else json.dumps(said)
+    return " ".join(text.split())[:LONGEST_SENTENCE] or "(no text)"
+
+
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s|us|µs|ns)")
+_IN_SENTENCE = re.compile(
+    r"(?:try again|retry)\s+(?:in|after)\s+([\d.]+)\s*(ms|s|m|h)", re.IGNORECASE
+)
+
+
+def read_retry_after(headers: Mapping[str, str], sentence: str, now: datetime) -> float | None:
+    """Find how many seconds a server asks to wait, in any of the forms in use.
+
+    `retry-after-ms`, `x-ms-retry-after-ms`, `retry-after` (seconds, duration or HTTP date), the
+    words of the error, and the limit that is used up according to `x-ratelimit-reset-*`.
+    """
+    known = {name.lower(): value.strip() for name, value in headers.items()}
+    for name in ("retry-after-ms", "x-ms-retry-after-ms"):
+        if (wait := _number(known.get(name, ""))) is not None:
+            return wait / 1000
+    if (wait := _seconds(known.get("retry-after", ""), now)) is not None:
+        return wait
+    if said := _IN_SENTENCE.search(sentence):
+        return _seconds("".join(said.groups()).lower(), now)
+    return _reset(known, now)
+
+
+def _reset(headers: Mapping[str, str], now: datetime) -> float | None:
+    used_up: list[float] = []
+    others: list[float] = []
+    for what in ("requests", "tokens"):
+        wait = _seconds(headers.get(f"x-ratelimit-reset-{what}", ""), now)
+        if wait is not None:
+            is_used_up = headers.get(f"x-ratelimit-remaining-{what}") == "0"
+            (used_up if is_used_up else others).append(wait)
+    return max(used_up, default=min(others, default=None))
+
+
+def _seconds(text: str, now: datetime) -> float | None:
+    if (number := _number(text)) is not None:
+        return number
+    if parts := _PART.findall(text):
+        is_duration = "".join(number + unit for number, unit in parts) == text
+        return sum(float(n) * _UNITS[unit] for n, unit in parts) if is_duration else None
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    aware = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (aware - now).total_seconds())
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return max(0.0, number) if math.isfinite(number) else None
+
+
+_BY_WORDS: tuple[tuple[str, ModelErrorCode], ...] = (
+    (r"content_filter|content_policy|responsibleaipolicy|content management", "content_filter"),
+    (r"context_length|maximum context|context window|too many tokens|too long", "too_long"),
+    (r"insufficient_quota|billing_(hard|soft)_limit|insufficient_(funds|balance)", "no_credit"),
+    (r"insufficient (funds|balance|credit)|credit balance|out of credit", "no_credit"),
+    (r"model_not_found|deploymentnotfound|model not exist|not a valid model", "not_found"),
+    (r"json_validate_failed", "unreadable_reply"),
+)
+_BY_STATUS: dict[int, ModelErrorCode] = {
+    HTTPStatus.UNAUTHORIZED: "wrong_key",
+    HTTPStatus.PAYMENT_REQUIRED: "no_credit",
+    HTTPStatus.FORBIDDEN: "wrong_key",
+    HTTPStatus.NOT_FOUND: "not_found",
+    HTTPStatus.REQUEST_TIMEOUT: "server_error",
+    HTTPStatus.CONFLICT: "server_error",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too_long",
+    HTTPStatus.TOO_MANY_REQUESTS: "rate_limited",
+}
+_QUOTA_SENTENCE = re.compile(r"exceeded your current quota", re.IGNORECASE)
+
+
+def error_code(refusal: Refusal) -> ModelErrorCode:
+    """Decide what kind of failure an error answer is."""
+    if refusal.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return "server_error"
+    said = _said(refusal)
+    for words, code in _BY_WORDS:
+        if re.search(words, said, re.IGNORECASE):
+            return code
+    wait = refusal.retry_after
+    # With a short wait this sentence is a rate limit: Gemini says it of the quota of a minute.
+    is_spent = wait >= HOPELESS_WAIT_S if wait is not None else _QUOTA_SENTENCE.search(said)
+    if refusal.status == HTTPStatus.TOO_MANY_REQUESTS and is_spent:
+        return "no_credit"
+    return _BY_STATUS.get(refusal.status, "refused_request")
+
+
+def _said(refusal: Refusal) -> str:
+    return f"{refusal.codes} {refusal.sentence}"
+
+
+def model_error(refusal: Refusal, endpoint: Endpoint) -> ModelError:
+    """Put an error answer into words: what failed where, the server's sentence, the cure."""
+    code = error_code(refusal)
+    hint: str | None
+    if code == "wrong_key":
+        what, hint = _explain_wrong_key(endpoint)
+    elif code == "not_found":
+        what, hint = _explain_not_found(refusal, endpoint)
+    else:
+        what, hint = _WORDS.get(code, ("failed", None))
+    if code == "no_credit" and refusal.retry_after:
+        what = f"{what}, to wait {refusal.retry_after:.0f} s is asked"
+    return ModelError(
+        f"{endpoint.place}: {what} ({refusal.status}): {endpoint.redact(refusal.sentence)}",
+        code=code,
+        retry_after=refusal.retry_after,
+        hint=hint,
+    )
+
+
+_WORDS: dict[ModelErrorCode, tuple[str, str | None]] = {
+    "no_credit": ("no credit or quota left", "add credit or use another key"),
+    "rate_limited": ("rate limited", "lower `options.concurrency`"),
+    "content_filter": ("the content filter blocked the request", None),
+    "too_long": ("the request is too long", None),
+    "refused_request": ("refused the request", None),
+}
+
+
+def _explain_wrong_key(endpoint: Endpoint) -> tuple[str, str]:
+    if endpoint.token:
+        role = "`Cognitive Services OpenAI User`"
+        return "your Azure sign-in was refused", f"it needs the role {role} on the resource"
+    if endpoint.api_key is None:
+        wanted = f"`{endpoint.key_name}`" if endpoint.key_name else "`api_key_env` of the model"
+        return "wants a key and none was sent", f"set {wanted}"
+    return "the key was refused", f"check the key in `{endpoint.key_name}`"
+
+
+def _explain_not_found(refusal: Refusal, endpoint: Endpoint) -> tuple[str, str]:
+    is_name = re.search(r"\bmodel\b|model_not_found|deployment", _said(refusal), re.IGNORECASE)
+    if endpoint.kind != "azure":
+        if is_name:
+            return "no such model", "check the name of the model"
+        return "nothing answers here", "check the base URL; most end in `/v1`"
+    if is_name:
+        return "no such deployment", "Azure wants the name of the deployment, not of its model"
+    version = endpoint.api_version or "none: the undated v1 API is used"
+    return "nothing answers here", f"check the endpoint and the API version ({version})"

@@ -1,0 +1,254 @@
+"""From the name of a model to something that answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from azd_eval.config import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_S, ModelConfig
+from azd_eval.domain.chat import Usage
+from azd_eval.domain.ports import ChatModel
+from azd_eval.errors import InputError
+from azd_eval.providers.endpoint import (
+    Endpoint,
+    is_azure,
+    read_api_version,
+    read_azure_endpoint,
+    read_base_url,
+)
+from azd_eval.providers.gate import Gate, Line
+from azd_eval.providers.meter import Meter, Price
+from azd_eval.providers.middleware import Cached, Metered, Retrying, RetryPolicy
+from azd_eval.storage.reply_cache import SqliteReplyCache
+from azd_eval.wiring.entra import entra_token
+from azd_eval.wiring.environment import Environment, replace_variables
+
+if TYPE_CHECKING:
+    from azd_eval.providers.openai import OpenAIModel
+
+OFFLINE = "offline"
+OPENAI_URL = "https://api.openai.com/v1"
+OLLAMA_URL = "http://127.0.0.1:11434/v1"
+
+_FOUNDRY_KEYS = ("FOUNDRY_API_KEY", "AZURE_AI_API_KEY", "AZURE_OPENAI_API_KEY")
+_AZURE_ENDPOINTS = {
+    "AZURE_OPENAI_ENDPOINT": ("AZURE_OPENAI_API_KEY",),
+    "FOUNDRY_PROJECT_ENDPOINT": _FOUNDRY_KEYS,
+    "AZURE_AI_PROJECT_ENDPOINT": _FOUNDRY_KEYS,
+}
+_AZURE_VERSION = "AZURE_OPENAI_API_VERSION"
+_OPENAI_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
+_MODEL_NAMES = ("AZURE_AI_MODEL_DEPLOYMENT_NAME", "AZURE_OPENAI_DEPLOYMENT", "OPENAI_MODEL")
+
+
+def default_model_name(environment: Environment) -> str | None:
+    """Give the model that the environment names, if any."""
+    name = environment.first_set(*_MODEL_NAMES)
+    return environment.get(name) if name else None
+
+
+def anything_configured(environment: Environment) -> bool:
+    """Tell whether the environment knows any endpoint, key or model; if not, rules may serve."""
+    names = (*_AZURE_ENDPOINTS, *_FOUNDRY_KEYS, *_OPENAI_VARIABLES, *_MODEL_NAMES)
+    return environment.first_set(*names) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """A model as it was asked for. What is None comes from the address or the environment."""
+
+    name: str
+    model: str | None
+    base_url: str | None = None
+    key_name: str | None = None
+    api_version: str | None = None
+
+
+def resolve_endpoint(
+    name: str, models: Mapping[str, ModelConfig], environment: Environment
+) -> Endpoint:
+    """Find where a model lives: by prefix, by the `models:` of eval.yaml, by the environment.
+
+    Prefixes are `openai:`, `azure:` and `ollama:`; `offline` is no language model. Raises
+    `InputError` that says what to set.
+    """
+    if name == OFFLINE:
+        return Endpoint(name, name, kind="offline")
+    prefix, _, rest = name.partition(":")
+    if rest and prefix == "ollama":
+        return Endpoint(name, rest, OLLAMA_URL)
+    if rest and prefix == "openai":
+        return _find_openai(_Wish(name, rest), environment)
+    if rest and prefix == "azure":
+        return _find_azure(_Wish(name, rest), environment)
+    if name in models:
+        return _find_configured(name, models[name], environment)
+    return _find_in_environment(_Wish(name, name), environment)
+
+
+def _find_configured(name: str, config: ModelConfig, environment: Environment) -> Endpoint:
+    def replaced(field_name: str) -> str | None:
+        text = getattr(config, field_name)
+        where = f"models.{name}.{field_name}"
+        return None if text is None else replace_variables(text, environment, where)
+
+    if config.api_key_env and environment.get(config.api_key_env) is None:
+        raise InputError(
+            f"models.{name}.api_key_env: environment variable `{config.api_key_env}` is not set"
+        )
+    base_url = replaced("base_url")
+    wish = _Wish(
+        name=name,
+        model=replaced("deployment"),
+        base_url=base_url,
+        key_name=config.api_key_env,
+        api_version=replaced("api_version"),
+    )
+    if base_url is None:
+        endpoint = _find_in_environment(wish, environment)
+    elif wish.api_version or is_azure(base_url):
+        endpoint = _find_azure(wish, environment)
+    else:
+        endpoint = _find_openai(wish, environment)
+    price = (config.price.input, config.price.output) if config.price else None
+    return replace(endpoint, parameters=config.parameters, price=price)
+
+
+def _find_in_environment(wish: _Wish, environment: Environment) -> Endpoint:
+    if environment.first_set(*_AZURE_ENDPOINTS):
+        return _find_azure(wish, environment)
+    if environment.first_set(*_OPENAI_VARIABLES):
+        return _find_openai(wish, environment)
+    raise InputError(
+        f"no endpoint for model {wish.name!r}: set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` for "
+        "another server, or `AZURE_OPENAI_ENDPOINT` and `AZURE_OPENAI_API_KEY`",
+        hint="`ollama:NAME` asks a local Ollama; `models:` in eval.yaml names other endpoints",
+    )
+
+
+def _find_openai(wish: _Wish, environment: Environment) -> Endpoint:
+    where = f"models.{wish.name}.base_url" if wish.base_url else "OPENAI_BASE_URL"
+    text = wish.base_url or environment.get("OPENAI_BASE_URL") or OPENAI_URL
+    try:
+        base_url = read_base_url(text)
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from error
+    key_name = wish.key_name
+    # The key of OpenAI goes to no server that eval.yaml names without asking for it.
+    if key_name is None and (wish.base_url is None or base_url == OPENAI_URL):
+        key_name = "OPENAI_API_KEY"
+    key = environment.get(key_name) if key_name else None
+    if key is None and base_url == OPENAI_URL:
+        raise InputError(f"no key for model {wish.name!r}: set `OPENAI_API_KEY`")
+    return Endpoint(
+        name=wish.name,
+        model=wish.model or wish.name,
+        base_url=base_url,
+        api_key=key,
+        key_name=key_name,
+    )
+
+
+def _find_azure(wish: _Wish, environment: Environment) -> Endpoint:
+    variable = environment.first_set(*_AZURE_ENDPOINTS)
+    where = f"models.{wish.name}.base_url" if wish.base_url else variable
+    text = wish.base_url or (environment.get(variable) if variable else None)
+    if text is None:
+        raise InputError(f"no endpoint for model {wish.name!r}: set `AZURE_OPENAI_ENDPOINT`")
+    try:
+        address = read_azure_endpoint(text)
+    except ValueError as error:
+        raise InputError(
+            f"{where}: {error}", hint="it looks like `https://NAME.openai.azure.com`"
+        ) from error
+    key_names = _AZURE_ENDPOINTS.get(variable or "", ("AZURE_OPENAI_API_KEY",))
+    key_name = wish.key_name or environment.first_set(*key_names) or key_names[0]
+    key = environment.get(key_name)
+    version = wish.api_version or address.api_version or environment.get(_AZURE_VERSION)
+    api_version = None if address.is_v1 else read_api_version(version)
+    return Endpoint(
+        name=wish.name,
+        model=wish.model or address.deployment or wish.name,
+        base_url=address.root if api_version else f"{address.root}/openai/v1",
+        kind="azure",
+        api_key=key,
+        key_name=key_name,
+        api_version=api_version,
+        token=None if key else entra_token(key_name),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PoolOptions:
+    """What a pool needs to know. Without `cache` every question is asked anew."""
+
+    environment: Environment
+    models: Mapping[str, ModelConfig] = field(default_factory=dict)
+    concurrency: int = DEFAULT_CONCURRENCY
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    cache: Path | None = None
+
+
+class ModelPool:
+    """All models of one command, with what they share: gate, meter, cache, pauses, connections.
+
+    An async context manager, entered in the loop in which the models are used; leaving it closes
+    everything.
+    """
+
+    def __init__(self, options: PoolOptions) -> None:
+        self.gate = Gate(options.concurrency)
+        self.meter = Meter()
+        self._options = options
+        self._cache = SqliteReplyCache(options.cache) if options.cache else None
+        self._models: dict[str, ChatModel] = {}
+        self._prices: dict[str, Price] = {}
+        self._lines: dict[str, Line] = {}
+        self._clients: list[OpenAIModel] = []
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for client in self._clients:
+            await client.aclose()
+        if self._cache:
+            self._cache.close()
+
+    def model(self, name: str) -> ChatModel:
+        """Give the model of that name, always the same one. Raises `InputError`."""
+        if name not in self._models:
+            self._models[name] = Metered(self._build(name), self.meter, name)
+        return self._models[name]
+
+    def usage(self) -> Usage:
+        """Add up what all models have spent so far."""
+        return self.meter.usage(self._prices)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say what was done otherwise than configured: refused parameters, a damaged cache."""
+        adaptations = [note for client in self._clients for note in client.adaptations]
+        return (*adaptations, *(self._cache.notes if self._cache else ()))
+
+    def _build(self, name: str) -> ChatModel:
+        endpoint = resolve_endpoint(name, self._options.models, self._options.environment)
+        if endpoint.kind == "offline":
+            from azd_eval.providers.offline import OfflineModel  # noqa: PLC0415 - seldom used
+
+            return OfflineModel()
+        from azd_eval.providers.openai import OpenAIModel  # noqa: PLC0415 - half a second to load
+
+        if endpoint.price:
+            self._prices[name] = endpoint.price
+        client = OpenAIModel(endpoint, timeout_s=self._options.timeout_s)
+        self._clients.append(client)
+        line = self._lines.setdefault(endpoint.base_url, Line(self.gate))
+        model = Retrying(client, line, RetryPolicy(timeout_s=self._options.timeout_s))
+        return Cached(model, self._cache, endpoint.identity) if self._cache else model
