@@ -42,13 +42,13 @@ def draw_scores(
 
 
 def interval_of_student(scores: Sequence[float], _: int) -> Interval:
-    """Plain t over tasks."""
+    """Use plain t over tasks."""
     reach = student_quantile(len(scores) - 1) * stdev(scores) / len(scores) ** 0.5
     return fmean(scores) - reach, fmean(scores) + reach
 
 
 def interval_of_bootstrap(scores: Sequence[float], _: int) -> Interval:
-    """Percentiles of resampled tasks."""
+    """Take the percentiles of resampled tasks."""
     random = Random(repr(scores))
     means = sorted(sum(random.choices(scores, k=len(scores))) for _ in range(RESAMPLES))
     cut = RESAMPLES // 40
@@ -56,12 +56,12 @@ def interval_of_bootstrap(scores: Sequence[float], _: int) -> Interval:
 
 
 def interval_of_verdicts(scores: Sequence[float], criteria: int) -> Interval:
-    """Wilson over verdicts, as if tasks did not matter."""
+    """Use Wilson over verdicts, as if tasks did not matter."""
     return _wilson(fmean(scores), len(scores) * criteria)
 
 
 def interval_of_effective_size(scores: Sequence[float], criteria: int) -> Interval:
-    """Wilson with the effective number of verdicts, from the observed variance between tasks."""
+    """Use Wilson with as many verdicts as the variance between tasks is worth."""
     mean = fmean(scores)
     largest = mean * (1 - mean)
     spread = stdev(scores) ** 2 / largest if largest else 1.0
@@ -69,12 +69,12 @@ def interval_of_effective_size(scores: Sequence[float], criteria: int) -> Interv
 
 
 def interval_of_tasks(scores: Sequence[float], _: int) -> Interval:
-    """Wilson with one verdict per task."""
+    """Use Wilson with one verdict per task."""
     return _wilson(fmean(scores), len(scores))
 
 
 def interval_of_ours(scores: Sequence[float], _: int) -> Interval:
-    """What azd-eval reports."""
+    """Report what azd-eval reports."""
     interval = score_interval(scores)
     if interval is None:
         raise ValueError("an interval needs two tasks")
