@@ -25,6 +25,7 @@ _SCHEMA = ReplySchema(
     },
 )
 _FENCE = re.compile(r"^ {0,3}(?:```+|~~~+)[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_BEGIN_AND_END = 2
 _TEXT_LANGUAGES = frozenset({"", "markdown", "md", "text", "txt", "plaintext"})
 
 
@@ -79,13 +80,14 @@ def _read_text(value: Mapping[str, Any], key: str, missing: str | None = None) -
 def _find_fenced_text(reply: str, *, at_least: int) -> str | None:
     """Read a whole text that a model put into one Markdown fence where JSON was asked for.
 
-    Small models break JSON over long texts. Nothing else in the reply may be fenced: with a fence
-    inside the fence, or one cut off, nobody can tell where the text ends. A text much shorter than
-    the current one is an excerpt.
+    Nothing else may be fenced: with a fence inside the fence, or one cut off, nobody can tell where
+    the text ends. Broken JSON is not a fenced text, and what is much shorter than the current text
+    is an excerpt.
     """
     fences = list(_FENCE.finditer(reply))
-    if [fence[1].lower() in _TEXT_LANGUAGES for fence in fences] != [True, True] or fences[1][1]:
+    if len(fences) != _BEGIN_AND_END or '"instructions"' in reply:
         return None
-    text = reply[fences[0].end() : fences[1].start()].strip("\r\n")
-    is_json = text.lstrip().startswith(("{", "["))
-    return None if is_json or not text.strip() or len(text) < at_least else text
+    begin, end = fences
+    text = reply[begin.end() : end.start()].strip("\r\n")
+    is_whole = bool(text.strip()) and len(text) >= at_least
+    return text if is_whole and begin[1].lower() in _TEXT_LANGUAGES and not end[1] else None

@@ -13,7 +13,7 @@ from azd_eval.domain.difference import describe_difference
 from azd_eval.domain.optimization import Evidence, FailedVerdict, Rejected
 from azd_eval.prompts import fill
 
-_REASONS_ROOM = 16_000
+_REASONS_ROOM = 24_000
 _ANSWERS_ROOM = 24_000
 _LONGEST_REASON = 600
 _LONGEST_INSTRUCTION = 1_000
@@ -65,14 +65,15 @@ def _choose_reasons(failures: Sequence[FailedVerdict]) -> Iterator[FailedVerdict
             size = len(_shorten(failure.reason, _LONGEST_REASON)) + _FRAME
             if _criterion_key(failure) not in described:
                 size += len(_shorten(failure.criterion.instruction, _LONGEST_INSTRUCTION)) + _FRAME
-            if size <= room:
-                room -= size
-                described.add(_criterion_key(failure))
-                yield failure
+            room -= size
+            if room < 0:
+                return
+            described.add(_criterion_key(failure))
+            yield failure
 
 
 def _choose_answers(chosen: Iterable[FailedVerdict]) -> dict[tuple[str, str], int]:
-    """Number the answers to be shown, those that miss most criteria first, while they fit."""
+    """Give a number to each answer to be shown: those that miss most first, while they fit."""
     room = _ANSWERS_ROOM
     numbers: dict[tuple[str, str], int] = {}
     for key, _ in Counter(map(_answer_key, chosen)).most_common():
