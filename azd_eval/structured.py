@@ -15,7 +15,7 @@ from azd_eval.domain.ports import ChatModel
 
 T = TypeVar("T")
 
-_MARK = re.compile(r"<(?P<thought>/?)think(?:ing)?>|[{\[]", re.IGNORECASE)
+_MARK = re.compile(r'<(?P<thought>/?)think(?:ing)?>|\{(?=\s*["}])|\[', re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _OBJECT_START = re.compile(r'\{\s*"')
 _TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")

@@ -1,0 +1,95 @@
+"""Records for tests, each from one call that names only what the test is about."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from azd_eval.domain.candidate import Candidate
+from azd_eval.domain.chat import ChatRequest
+from azd_eval.domain.criterion import Criterion
+from azd_eval.domain.ports import JudgeRequest, TurnUnderTest
+from azd_eval.domain.score import Score, Trial, TrialSpec, TurnResult, Verdict
+from azd_eval.domain.task import Exchange, Reply, Task, Turn
+
+BASELINE = Candidate("baseline", "Be kind.")
+
+
+@dataclass
+class MemoryJournal:
+    """Keeps events in a list. A journal."""
+
+    events: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def record(self, event: Mapping[str, Any]) -> None:
+        self.events.append(event)
+
+
+def make_criteria(*names: str, **fields: Any) -> tuple[Criterion, ...]:
+    return tuple(Criterion(name, f"Is the reply {name}?", **fields) for name in names)
+
+
+def make_task(
+    name: str = "greeting",
+    prompts: Sequence[str] = ("hello",),
+    criteria: tuple[Criterion, ...] = make_criteria("polite", "short"),
+    expected: str | None = None,
+    **fields: Any,
+) -> Task:
+    turns = tuple(Turn(prompt, criteria, expected) for prompt in prompts)
+    return Task(name, turns, **fields)
+
+
+def make_spec(task: Task | None = None, repeat: int = 0, index: int = 0) -> TrialSpec:
+    return TrialSpec(task or make_task(), BASELINE, repeat, index)
+
+
+def make_item(
+    reply: str = "Good day.", task: Task | None = None, history: tuple[Exchange, ...] = ()
+) -> TurnUnderTest:
+    spec = make_spec(task)
+    index = len(history)
+    return TurnUnderTest(spec, index, spec.task.turns[index], Reply(reply), history)
+
+
+def make_judge_request(
+    criteria: tuple[Criterion, ...] = make_criteria("polite", "short"),
+    item: TurnUnderTest | None = None,
+    **fields: Any,
+) -> JudgeRequest:
+    return JudgeRequest("quality", item or make_item(), criteria, **fields)
+
+
+def make_trial(
+    status: str = "passed",
+    score: float | None = 1.0,
+    *,
+    index: int = 0,
+    repeat: int = 0,
+    verdicts: Sequence[Verdict] = (),
+    **fields: Any,
+) -> Trial:
+    scores = (Score("quality", score, status == "passed", tuple(verdicts)),)
+    turns = (TurnResult("hello", "Good day.", scores=scores),)
+    task = f"task {index}"
+    return Trial(task, f"key {index}", repeat, status, score, turns, index, **fields)
+
+
+def make_verdict(outcome: str = "met", criterion: str = "polite", **fields: Any) -> Verdict:
+    return Verdict(criterion, outcome, **fields)
+
+
+def judge_by_name(scores: Mapping[str, Any], default: Any = 1) -> Callable[[ChatRequest], str]:
+    """Script a judge, asked singly or in a batch: the score of a criterion is looked up by name."""
+
+    def respond(request: ChatRequest) -> str:
+        question = request.messages[1].text
+        names = re.findall(r'^(?:Criterion |(?:\d+)\. )"(.*?)":', question, re.MULTILINE)
+        verdicts = [
+            {"number": number, "reason": f"as to {name}", "score": scores.get(name, default)}
+            for number, name in enumerate(names, start=1)
+        ]
+        return json.dumps({"verdicts": verdicts} if "Criteria:" in question else verdicts[0])
+
+    return respond
