@@ -13,7 +13,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "azd_eval"
 SOURCES = sorted(
-    path for folder in ("azd_eval", "benchmarks", "docs") for path in (ROOT / folder).rglob("*.py")
+    path
+    for folder in ("azd_eval", "benchmarks", "docs", "templates")
+    for path in (ROOT / folder).rglob("*.py")
 )
 
 LONGEST_FILE = 300
