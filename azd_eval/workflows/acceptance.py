@@ -1,14 +1,16 @@
 """Decide whether a revised candidate replaces the incumbent; nothing else decides it."""
 
-import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TypeVar
 
 from azd_eval.domain.optimization import Measurement
 
 K = TypeVar("K", bound=Hashable)
+# Task, turn, evaluator, criterion.
+Cell = tuple[str, int, str, str]
 
 # Sums of thirds and tenths in another order must not make a tie look like a gain.
 _ROUNDING = 1e-9
@@ -33,8 +35,7 @@ def accept(incumbent: Measurement, child: Measurement) -> Decision:
     shared = [key for key in before if key in after]
     if not shared or len(after) < len(before):
         return Decision(False, f"only {len(shared)} of {len(before)} tasks were scored again")
-    old = math.fsum(before[key] for key in shared) / len(shared)
-    new = math.fsum(after[key] for key in shared) / len(shared)
+    old, new = fmean(before[key] for key in shared), fmean(after[key] for key in shared)
     changes = _describe_changes(incumbent, child)
     if new - old <= _ROUNDING:
         return Decision(False, f"not better: {old:.3f} to {new:.3f}; {changes}")
@@ -49,7 +50,7 @@ def _task_scores(measurement: Measurement) -> dict[str, float]:
     )
 
 
-def _verdict_values(measurement: Measurement) -> dict[tuple[str, int, str, str], float]:
+def _verdict_values(measurement: Measurement) -> dict[Cell, float]:
     return _means(
         ((trial.task_key, index, score.evaluator, verdict.criterion), verdict.value)
         for trial in measurement.trials
@@ -64,13 +65,12 @@ def _means(pairs: Iterable[tuple[K, float]]) -> dict[K, float]:
     groups: dict[K, list[float]] = defaultdict(list)
     for key, value in pairs:
         groups[key].append(value)
-    return {key: math.fsum(values) / len(values) for key, values in groups.items()}
+    return {key: fmean(values) for key, values in groups.items()}
 
 
 def _describe_changes(incumbent: Measurement, child: Measurement) -> str:
     before, after = _verdict_values(incumbent), _verdict_values(child)
-    fixed = _named(before, after)
-    broken = _named(after, before)
+    fixed, broken = _names_of_higher(before, after), _names_of_higher(after, before)
     parts = [
         f"{len(names)} {word} ({_listed(names)})"
         for names, word in ((fixed, "fixed"), (broken, "broken"))
@@ -79,9 +79,7 @@ def _describe_changes(incumbent: Measurement, child: Measurement) -> str:
     return ", ".join(parts) or "no verdict changed"
 
 
-def _named(
-    low: Mapping[tuple[str, int, str, str], float], high: Mapping[tuple[str, int, str, str], float]
-) -> list[str]:
+def _names_of_higher(low: Mapping[Cell, float], high: Mapping[Cell, float]) -> list[str]:
     return [key[-1] for key in low if key in high and high[key] > low[key]]
 
 

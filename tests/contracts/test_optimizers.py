@@ -11,7 +11,7 @@ from azd_eval.domain.chat import ChatRequest
 from azd_eval.domain.criterion import Check, Criterion
 from azd_eval.domain.optimization import Measurement
 from azd_eval.domain.ports import Optimizer
-from azd_eval.domain.score import Verdict
+from azd_eval.domain.score import Outcome, Verdict
 from azd_eval.evaluators.checks import run_check
 from azd_eval.optimizers.reflect import ReflectOptimizer
 from azd_eval.optimizers.rules import RuleOptimizer
@@ -38,7 +38,7 @@ def learn_from_reasons(request: ChatRequest) -> str:
     return json.dumps({"rationale": "words were missing", "instructions": current + added})
 
 
-OPTIMIZERS = {
+OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
     "reflect": lambda: ReflectOptimizer(ScriptedModel(learn_from_reasons)),
     "rules": RuleOptimizer,
 }
@@ -46,8 +46,7 @@ OPTIMIZERS = {
 
 @pytest.fixture(params=OPTIMIZERS)
 def optimizer(request: pytest.FixtureRequest) -> Optimizer:
-    make: Callable[[], Optimizer] = OPTIMIZERS[request.param]
-    return make()
+    return OPTIMIZERS[request.param]()
 
 
 def make_criterion(words: str) -> Criterion:
@@ -68,7 +67,7 @@ async def measure(candidate: Candidate) -> Measurement:
         for criterion in task.turns[0].criteria:
             assert criterion.check
             result = run_check(criterion.check, candidate.instructions)
-            outcome = "met" if result.passed else "unmet"
+            outcome: Outcome = "met" if result.passed else "unmet"
             verdicts.append(Verdict(criterion.name, outcome, result.reason))
         trials.append(make_trial(task, *verdicts))
     return make_measurement(candidate, *trials)

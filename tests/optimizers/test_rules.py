@@ -93,9 +93,11 @@ async def test_a_rule_that_stands_there_and_does_not_help_is_tied_to_the_questio
 
 
 async def test_goes_on_to_smaller_changes_until_all_were_rejected() -> None:
-    start, rejected = "Help.", []
+    rejected: list[Rejected] = []
     while True:
-        proposal = await RuleOptimizer().propose(make_evidence(start, *FAILURES, rejected=rejected))
+        proposal = await RuleOptimizer().propose(
+            make_evidence("Help.", *FAILURES, rejected=rejected)
+        )
         if proposal.instructions is None:
             break
         rejected.append(Rejected(proposal.instructions, "not better"))
