@@ -42,8 +42,8 @@ help:  ## list these targets
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "error: Python 3.11 or newer, with venv, is needed" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
 $(READY): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
