@@ -6,7 +6,7 @@ import pytest
 
 from azd_eval.domain.task import Task
 from azd_eval.evaluators.checks import pattern_fault, run_check
-from azd_eval.formats.task_rows import TaskRules
+from azd_eval.formats.task_rules import TaskRules
 from azd_eval.formats.tasks import read_task_row
 from azd_eval.prompts import template
 
