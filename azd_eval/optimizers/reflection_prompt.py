@@ -59,16 +59,13 @@ def _choose_reasons(failures: Sequence[FailedVerdict]) -> Iterator[FailedVerdict
         groups.setdefault(_criterion_key(failure), []).append(failure)
     by_frequency = sorted(groups.values(), key=len, reverse=True)
     room = _REASONS_ROOM
-    described: set[tuple[str, str]] = set()
-    for round_of_failures in zip_longest(*by_frequency):
+    for number, round_of_failures in enumerate(zip_longest(*by_frequency)):
         for failure in filter(None, round_of_failures):
-            size = len(_shorten(failure.reason, _LONGEST_REASON)) + _FRAME
-            if _criterion_key(failure) not in described:
-                size += len(_shorten(failure.criterion.instruction, _LONGEST_INSTRUCTION)) + _FRAME
-            room -= size
+            room -= len(_shorten(failure.reason, _LONGEST_REASON)) + _FRAME
+            if number == 0:
+                room -= len(_shorten(failure.criterion.instruction, _LONGEST_INSTRUCTION)) + _FRAME
             if room < 0:
                 return
-            described.add(_criterion_key(failure))
             yield failure
 
 
