@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from azd_eval.domain.chat import ChatReply, ChatRequest, Message
+from azd_eval.domain.chat import ChatRequest, Message
 from azd_eval.domain.ports import ChatModel, TargetRequest
 from azd_eval.domain.task import Exchange, Reply
-from azd_eval.errors import ModelError
 from azd_eval.prompts import fill
 
 
@@ -17,7 +16,7 @@ class ChatTarget:
 
     The context of a task opens the first user message, whatever the turn: roles keep alternating,
     as many servers demand, and the turns of one task share their beginning in the prompt cache.
-    Raises `ModelError` as the model does, and when the token limit left no text at all.
+    Raises `ModelError` as the model does.
     """
 
     model: ChatModel
@@ -33,7 +32,6 @@ class ChatTarget:
                 repeat=request.repeat,
             )
         )
-        _refuse_cut_before_text(answer)
         return Reply(
             text=answer.text,
             finish_reason=answer.finish_reason,
@@ -56,13 +54,3 @@ def _messages(request: TargetRequest) -> list[Message]:
             opening = None
         messages += [Message("user", prompt), Message("assistant", exchange.reply)]
     return messages[:-1]
-
-
-def _refuse_cut_before_text(answer: ChatReply) -> None:
-    if answer.finish_reason == "length" and not answer.text.strip():
-        raise ModelError(
-            f"the reply was cut off at the token limit after {answer.output_tokens} tokens, "
-            "before any text",
-            code="cut_off",
-            hint="raise `max_tokens` in `agent.parameters`",
-        )
