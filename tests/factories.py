@@ -17,6 +17,24 @@ BASELINE = Candidate("baseline", "Be kind.")
 
 
 @dataclass
+class ScriptedJudge:
+    """Gives each criterion the outcome, or the grade, of its name; remembers what it was asked."""
+
+    outcomes: Mapping[str, str | int] = field(default_factory=dict)
+    history: list[JudgeRequest] = field(default_factory=list)
+
+    async def decide(self, request: JudgeRequest) -> tuple[Verdict, ...]:
+        self.history.append(request)
+        return tuple(self._decide_one(criterion) for criterion in request.criteria)
+
+    def _decide_one(self, criterion: Criterion) -> Verdict:
+        outcome = self.outcomes.get(criterion.name, "met")
+        if isinstance(outcome, int):
+            return make_grade(outcome, criterion.name, weight=criterion.weight)
+        return make_verdict(outcome, criterion.name, weight=criterion.weight)
+
+
+@dataclass
 class MemoryJournal:
     """Keeps events in a list. A journal."""
 
@@ -78,6 +96,10 @@ def make_trial(
 
 def make_verdict(outcome: str = "met", criterion: str = "polite", **fields: Any) -> Verdict:
     return Verdict(criterion, outcome, **fields)
+
+
+def make_grade(grade: int, criterion: str = "polite", **fields: Any) -> Verdict:
+    return Verdict(criterion, "met" if grade >= 3 else "unmet", grade=grade, **fields)
 
 
 def judge_by_name(scores: Mapping[str, Any], default: Any = 1) -> Callable[[ChatRequest], str]:

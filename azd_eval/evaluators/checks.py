@@ -1,8 +1,8 @@
 """Deterministic tests of a reply, asked in place of a judge.
 
-Text is compared as a reader sees it: without regard to case, with runs of white space folded, and
-accented letters equal however they are encoded;
-`equals` alone is exact but for white space at the ends, and `regex` follows its own pattern.
+Text is compared as a reader sees it: without regard to case, to the width of white space and to how
+an accent is encoded. `equals` alone is exact but for white space at the ends, and `regex` follows
+its own pattern.
 """
 
 import json

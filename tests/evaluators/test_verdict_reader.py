@@ -253,6 +253,7 @@ def test_null_means_not_applicable_only_where_that_may_be_said(graded):
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.just("score"), inner),
+    max_leaves=6,
 )
 
 
