@@ -13,7 +13,7 @@ _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.
 _AZURE_TAIL = re.compile(r"/(openai|models|api/projects)(/|\Z).*")
 _DEPLOYMENT = re.compile(r"/deployments/([^/]+)")
 _UNDATED = ("v1", "preview", "latest")
-_SECRET_SHAPES = r"\b[sp]k-[\w-]{6,}|\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?"
+_SECRET_SHAPES = r"\S*\*{3,}\S*|\b[sp]k-[\w-]{6,}|\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def read_azure_endpoint(text: str) -> AzureAddress:
         root=f"{parts.scheme}://{parts.netloc}{root_path}",
         deployment=unquote(deployment.group(1)) if deployment else None,
         api_version=read_api_version(version),
-        is_v1="/v1" in tail,
+        is_v1="/v1" in tail or tail.startswith(("/models", "/api/projects")),
     )
 
 
@@ -130,4 +130,6 @@ def _split(text: str) -> SplitResult:
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("not an http or https address")
+    # Reading the port checks it; a bad one raises ValueError.
+    _ = parts.port
     return parts

@@ -79,8 +79,12 @@ def request_key(identity: object, request: ChatRequest) -> str:
 
 def is_worth_keeping(reply: ChatReply, request: ChatRequest) -> bool:
     """Tell whether an answer is complete and usable: not cut off, not empty, JSON if asked for."""
-    is_complete = reply.finish_reason == "stop" and bool(reply.text.strip())
-    return is_complete and (request.schema is None or any(True for _ in json_values(reply.text)))
+    if reply.finish_reason != "stop" or not reply.text.strip():
+        return False
+    try:
+        return request.schema is None or bool(json_values(reply.text))
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +179,7 @@ def _failure(state: RetryCallState) -> ModelError:
 
 def _last_failure(error: ModelError, course: _Course) -> ModelError:
     message = error.message
-    if error.is_retryable and (error.retry_after or 0) >= course.left_s:
+    if error.is_retryable and error.retry_after and error.retry_after >= course.left_s:
         message += f"; it asks to wait {error.retry_after:.0f} s, longer than a call may take"
     if course.tries > 1:
         message += f" (after {course.tries} tries)"

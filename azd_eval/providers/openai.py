@@ -81,12 +81,12 @@ class OpenAIModel:
             raise ModelError(message, code="timeout") from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
-            why = str(cause) or type(cause).__name__
+            why = self._endpoint.redact(str(cause) or type(cause).__name__)
             message = f"no connection to {self._endpoint.place}: {why}"
             hint = "check the base URL, the network, and that the server runs"
             raise ModelError(message, code="connection", hint=hint) from error
         except UnicodeEncodeError as error:
-            message = f"a text for {self._endpoint.place} holds half a character and cannot be sent"
+            message = f"{self._endpoint.place}: text that cannot be sent: {error.reason}"
             raise ModelError(message, code="refused_request") from error
         return self._parse(raw.http_response.content)
 

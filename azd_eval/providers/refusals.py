@@ -62,11 +62,13 @@ def _error_fields(text: str) -> Mapping[str, Any]:
         body = body[0]
     if isinstance(body, dict):
         body = body.get("error") or body
-    return body if isinstance(body, dict) else {"message": body}
+    if isinstance(body, dict):
+        return body
+    return {"message": body if isinstance(body, str) else text}
 
 
 def _sentence(fields: Mapping[str, Any]) -> str:
-    said = next((fields[key] for key in ("message", "detail", "msg") if fields.get(key)), fields)
+    said = fields.get("message") or fields.get("detail") or fields.get("message", fields)
     text = said if isinstance(said, str) else json.dumps(said)
     return " ".join(text.split())[:LONGEST_SENTENCE] or "(no text)"
 

@@ -6,6 +6,7 @@ no fault of the file reaches a run.
 
 import json
 import sqlite3
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -75,7 +76,9 @@ class SqliteReplyCache:
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            # Switching does not wait for a lock; whoever holds it is switching, too.
+            with suppress(sqlite3.OperationalError):
+                connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL)"

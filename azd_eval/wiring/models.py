@@ -1,5 +1,6 @@
 """From the name of a model to something that answers."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -94,9 +95,8 @@ def _find_configured(name: str, config: ModelConfig, environment: Environment) -
         return None if text is None else replace_variables(text, environment, where)
 
     if config.api_key_env and environment.get(config.api_key_env) is None:
-        raise InputError(
-            f"models.{name}.api_key_env: environment variable `{config.api_key_env}` is not set"
-        )
+        missing = f"environment variable `{config.api_key_env}` is not set"
+        raise InputError(f"models.{name}.api_key_env: {missing}")
     base_url = replaced("base_url")
     wish = _Wish(
         name=name,
@@ -138,7 +138,7 @@ def _find_openai(wish: _Wish, environment: Environment) -> Endpoint:
     # The key of OpenAI goes to no server that eval.yaml names without asking for it.
     if key_name is None and (wish.base_url is None or base_url == OPENAI_URL):
         key_name = "OPENAI_API_KEY"
-    key = environment.get(key_name) if key_name else None
+    key = _read_key(key_name, environment) if key_name else None
     if key is None and base_url == OPENAI_URL:
         raise InputError(f"no key for model {wish.name!r}: set `OPENAI_API_KEY`")
     return Endpoint(
@@ -164,7 +164,7 @@ def _find_azure(wish: _Wish, environment: Environment) -> Endpoint:
         ) from error
     key_names = _AZURE_ENDPOINTS.get(variable or "", ("AZURE_OPENAI_API_KEY",))
     key_name = wish.key_name or environment.first_set(*key_names) or key_names[0]
-    key = environment.get(key_name)
+    key = _read_key(key_name, environment)
     version = wish.api_version or address.api_version or environment.get(_AZURE_VERSION)
     api_version = None if address.is_v1 else read_api_version(version)
     return Endpoint(
@@ -177,6 +177,13 @@ def _find_azure(wish: _Wish, environment: Environment) -> Endpoint:
         api_version=api_version,
         token=None if key else entra_token(key_name),
     )
+
+
+def _read_key(name: str, environment: Environment) -> str | None:
+    key = (environment.get(name) or "").strip()
+    if not re.fullmatch(r"[!-~]*", key) or key[:1] in ("'", '"'):
+        raise InputError(f"`{name}` holds quotes, spaces or letters that no key has")
+    return key or None
 
 
 @dataclass(frozen=True, slots=True)

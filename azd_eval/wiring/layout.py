@@ -1,0 +1,52 @@
+"""Where things lie in a project folder (DESIGN: "Layout")."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+CONFIG_NAME = "eval.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The folders of a project; `project` is the folder of its eval.yaml."""
+
+    project: Path
+
+    @property
+    def foundry(self) -> Path:
+        return self.project / ".azure" / ".foundry"
+
+    @property
+    def datasets(self) -> Path:
+        return self.foundry / "datasets"
+
+    @property
+    def evaluators(self) -> Path:
+        return self.foundry / "evaluators"
+
+    @property
+    def runs(self) -> Path:
+        return self.foundry / "runs"
+
+    @property
+    def optimizations(self) -> Path:
+        return self.foundry / "optimizations"
+
+    @property
+    def cache(self) -> Path:
+        return self.foundry / "cache" / "replies.sqlite"
+
+    @property
+    def agent_configs(self) -> Path:
+        return self.project / ".agent_configs"
+
+    @property
+    def baseline_instructions(self) -> Path:
+        return self.agent_configs / "baseline" / "instructions.md"
+
+    def show(self, path: Path) -> str:
+        """Write a path as seen from the project folder, where it lies inside."""
+        try:
+            return path.resolve().relative_to(self.project.resolve()).as_posix()
+        except ValueError:
+            return str(path)

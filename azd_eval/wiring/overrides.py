@@ -1,0 +1,63 @@
+"""What may be said beside eval.yaml: the flags of the commands, the keywords of the Python API."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from azd_eval.config import EvalConfig, EvaluatorReference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """What is said beside the config; None means: as the config says.
+
+    Paths are relative to the working folder. `fail_under` is 0..1; `max_errors` a number or a share
+    such as `5%`. With `cache` off, every model is asked again.
+    """
+
+    agent: str | None = None
+    dataset: Path | str | None = None
+    evaluators: Sequence[str] = ()
+    name: str | None = None
+    task: str | None = None
+    category: str | None = None
+    limit: int | None = None
+    repeats: int | None = None
+    concurrency: int | None = None
+    eval_model: str | None = None
+    optimize_model: str | None = None
+    model: str | None = None
+    instructions_file: Path | str | None = None
+    fail_under: float | None = None
+    max_errors: str | int | None = None
+    max_iterations: int | None = None
+    seed: int | None = None
+    cache: bool = True
+    run_dir: Path | str | None = None
+
+    def apply(self, config: EvalConfig) -> EvalConfig:
+        """Give the config as it holds for this command."""
+        options = {
+            "eval_model": self.eval_model,
+            "optimization_model": self.optimize_model,
+            "repeats": self.repeats,
+            "concurrency": self.concurrency,
+            "fail_under": self.fail_under,
+            "max_errors": self.max_errors,
+            "max_iterations": self.max_iterations,
+            "seed": self.seed,
+        }
+        agent = {"name": self.agent, "model": self.model}
+        changed: dict[str, object] = {
+            "agent": config.agent.model_copy(update=_given(agent)),
+            "options": config.options.model_copy(update=_given(options)),
+        }
+        if self.name is not None:
+            changed["name"] = self.name
+        if self.evaluators:
+            changed["evaluators"] = tuple(EvaluatorReference(name=name) for name in self.evaluators)
+        return config.model_copy(update=changed)
+
+
+def _given(values: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in values.items() if value is not None}

@@ -1,0 +1,218 @@
+"""From a config file and what overrides it to checked parts: no model is asked anything here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from azd_eval.config import TASK_ADHERENCE, AgentConfig, EvalConfig
+from azd_eval.domain.inspection import Inspection
+from azd_eval.domain.ports import Evaluator, Journal, Judge, TaskSource
+from azd_eval.errors import FilesRefused, InputError, Problem
+from azd_eval.evaluators.checks import pattern_fault
+from azd_eval.evaluators.judge import BatchedJudge, IndependentJudge
+from azd_eval.evaluators.undecided import UndecidedJudge
+from azd_eval.files import hash_file
+from azd_eval.formats.eval_yaml import load_eval_yaml
+from azd_eval.formats.jsonl import JsonlDataset
+from azd_eval.formats.task_rows import TaskRules
+from azd_eval.prompts import template_path
+from azd_eval.wiring.agents import Agent, find_agent, find_agent_name
+from azd_eval.wiring.environment import Environment, read_environment
+from azd_eval.wiring.evaluators import EvaluatorSet, resolve_evaluators
+from azd_eval.wiring.layout import CONFIG_NAME, Layout
+from azd_eval.wiring.model_choice import choose_model, describe_engine
+from azd_eval.wiring.models import OFFLINE, ModelPool, PoolOptions
+from azd_eval.wiring.overrides import Overrides
+from azd_eval.workflows.plan_run import CallPlan, plan_run
+from azd_eval.workflows.select_tasks import TaskFilter, select_tasks
+
+BUILT_IN_DATASET = "builtin_coding_tasks.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Everything that a run needs to know, checked. `config` has the overrides in it."""
+
+    config_path: Path | None
+    config: EvalConfig
+    layout: Layout
+    environment: Environment
+    agent: Agent
+    dataset_path: Path
+    tasks: TaskSource
+    evaluators: EvaluatorSet
+    judge_model: str
+    uses_cache: bool
+    notes: tuple[str, ...]
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's path as users know it."""
+        return self.layout.show(self.dataset_path)
+
+    @property
+    def engine(self) -> str | None:
+        """Say so when rules decide or answer, in place of a language model."""
+        return describe_engine(self.judge_model, self.agent.model)
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Name the models by role."""
+        named = {"agent": self.agent.model, "judge": self.judge_model}
+        return {role: model for role, model in named.items() if model}
+
+    def describe(self) -> dict[str, Any]:
+        """Tell all that decides the result, for the manifest: settings, and hashes of contents."""
+        return {
+            "config": str(self.config_path) if self.config_path else None,
+            "dataset": self.dataset,
+            "dataset_sha256": hash_file(self.dataset_path),
+            "agent": self.agent.name,
+            "agent_kind": self.agent.kind,
+            "instructions_digest": self.agent.baseline.digest,
+            "evaluators": list(self.evaluators.names),
+            "models": self.models,
+            "settings": self.config.model_dump(mode="json", exclude_none=True),
+        }
+
+    def plan(self) -> CallPlan:
+        """Count the calls of one run; raises `FilesRefused` for tasks that nothing scores."""
+        return plan_run(
+            self.tasks,
+            self.evaluators.build(UndecidedJudge()),
+            repeats=self.config.options.repeats,
+            batched=self.config.options.judge == "batched",
+            asks_models=self.judge_model != OFFLINE,
+        )
+
+    def open_pool(self) -> ModelPool:
+        """Make the models; to be entered inside the running loop."""
+        options = self.config.options
+        return ModelPool(
+            PoolOptions(
+                environment=self.environment,
+                models=self.config.models,
+                concurrency=options.concurrency,
+                timeout_s=options.timeout_s,
+                cache=self.layout.cache if self.uses_cache else None,
+            )
+        )
+
+    def build_evaluators(self, pool: ModelPool, journal: Journal) -> tuple[Evaluator, ...]:
+        """Attach the judge to the evaluators."""
+        return self.evaluators.build(self._build_judge(pool, journal))
+
+    def _build_judge(self, pool: ModelPool, journal: Journal) -> Judge:
+        if self.judge_model == OFFLINE:
+            return UndecidedJudge()
+        configured = self.config.models.get(self.judge_model)
+        # A judge should be as steady as its model allows, unless the user wants otherwise.
+        parameters = {"temperature": 0, **(configured.parameters if configured else {})}
+        kind = BatchedJudge if self.config.options.judge == "batched" else IndependentJudge
+        return kind(pool.model(self.judge_model), journal, parameters)
+
+
+def set_up(given: Path | None, overrides: Overrides, *, built_in: bool = False) -> Setup:
+    """Read and check everything: config, dataset, evaluators, agent, models.
+
+    Raises `InputError`, with the problems of all files at once. With `built_in`, a missing config
+    or dataset is made up for by the built-in coding tasks.
+    """
+    path = find_config(given, Path.cwd())
+    layout = Layout(path.absolute().parent if path else Path.cwd())
+    config, notes = _load_config(path, overrides, layout, built_in=built_in)
+    dataset = _locate_dataset(config, overrides, layout, built_in=built_in)
+    source, evaluators, warnings = _read_files(config, layout, dataset)
+    environment = read_environment(layout.project)
+    judge_model = choose_model(config.options.eval_model, environment)
+    agent, agent_notes = find_agent(
+        config.agent,
+        layout.project,
+        judge_model=judge_model,
+        flag=Path(overrides.instructions_file) if overrides.instructions_file else None,
+        built_in=built_in and path is None,
+    )
+    return Setup(
+        config_path=path,
+        config=config,
+        layout=layout,
+        environment=environment,
+        agent=agent,
+        dataset_path=dataset.absolute(),
+        tasks=select_tasks(source, TaskFilter(overrides.task, overrides.category, overrides.limit)),
+        evaluators=evaluators,
+        judge_model=judge_model,
+        uses_cache=overrides.cache,
+        notes=(*notes, *warnings, *agent_notes),
+    )
+
+
+def find_config(given: Path | None, folder: Path) -> Path | None:
+    """Find the config: the one given, else `eval.yaml` of the folder, else None."""
+    if given is not None:
+        if not given.is_file():
+            raise InputError(f"config not found: {given.absolute()}")
+        return given
+    found = folder / CONFIG_NAME
+    return found if found.is_file() else None
+
+
+def _load_config(
+    path: Path | None, overrides: Overrides, layout: Layout, *, built_in: bool
+) -> tuple[EvalConfig, tuple[str, ...]]:
+    if path is not None:
+        loaded = load_eval_yaml(path)
+        return overrides.apply(loaded.config), loaded.notes
+    if not built_in and overrides.dataset is None:
+        raise InputError(
+            f"no {CONFIG_NAME} in {layout.project}",
+            hint="`azd-eval eval init` makes one; `--config` and `--dataset` name your own files",
+        )
+    name = overrides.agent or find_agent_name(layout.project)
+    return overrides.apply(EvalConfig(agent=AgentConfig(name=name))), ()
+
+
+def _locate_dataset(
+    config: EvalConfig, overrides: Overrides, layout: Layout, *, built_in: bool
+) -> Path:
+    if overrides.dataset is not None:
+        return Path(overrides.dataset)
+    reference = config.dataset
+    named = config.dataset_file or (reference.local_uri if reference else None)
+    if named is not None:
+        return layout.project / named
+    if reference is not None and reference.name:
+        version = (reference.version or "1").removeprefix("v")
+        return layout.datasets / f"{reference.name}.v{version}.jsonl"
+    if built_in:
+        return template_path(BUILT_IN_DATASET)
+    raise InputError(
+        "no dataset: eval.yaml has no `dataset_file`",
+        hint="add `dataset_file: ./my_eval_dataset.jsonl`, or give `--dataset FILE`",
+    )
+
+
+def _read_files(
+    config: EvalConfig, layout: Layout, dataset: Path
+) -> tuple[JsonlDataset, EvaluatorSet, list[str]]:
+    problems: list[Problem] = []
+    evaluators: EvaluatorSet | None = None
+    try:
+        evaluators = resolve_evaluators(config.evaluators, layout)
+    except FilesRefused as error:
+        problems.extend(error.problems)
+    rules = TaskRules(
+        criteria_required=any(ref.name == TASK_ADHERENCE for ref in config.evaluators),
+        find_pattern_fault=pattern_fault,
+    )
+    source = JsonlDataset(dataset.absolute(), rules)
+    inspection: Inspection = source.inspect()
+    problems.extend(inspection.problems)
+    if evaluators is None or not inspection.is_good:
+        raise FilesRefused(problems)
+    return source, evaluators, _word_warnings(inspection.problems)
+
+
+def _word_warnings(problems: Sequence[Problem]) -> list[str]:
+    return [str(problem) for problem in problems if problem.severity != "error"]

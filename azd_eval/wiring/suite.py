@@ -1,0 +1,219 @@
+"""Create an evaluation suite: find the agent, draft with a model or with rules, write the files."""
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from azd_eval.config import DEFAULT_MAX_TASKS, TASK_ADHERENCE, AgentConfig
+from azd_eval.domain.chat import Usage
+from azd_eval.domain.ports import BlueprintDrafter, TaskDrafter
+from azd_eval.domain.suite import Brief
+from azd_eval.domain.task import Task
+from azd_eval.errors import FilesRefused, InputError
+from azd_eval.evaluators.checks import pattern_fault
+from azd_eval.files import write_new
+from azd_eval.formats.agent_folder import write_baseline
+from azd_eval.formats.eval_yaml import SuiteConfig, write_eval_yaml
+from azd_eval.formats.evaluator_files import read_rubric, write_rubric
+from azd_eval.formats.jsonl import JsonlDataset, write_tasks
+from azd_eval.formats.task_rules import TaskRules
+from azd_eval.formats.tasks import read_task_row
+from azd_eval.generators.model import ModelBlueprintDrafter, ModelTaskDrafter
+from azd_eval.generators.offline import OfflineBlueprintDrafter, OfflineTaskDrafter
+from azd_eval.storage.run_ids import keep_out_of_git
+from azd_eval.wiring.agents import Instructions, find_instructions
+from azd_eval.wiring.environment import Environment, read_environment
+from azd_eval.wiring.layout import Layout
+from azd_eval.wiring.model_choice import choose_model, describe_engine
+from azd_eval.wiring.models import OFFLINE, ModelPool, PoolOptions
+from azd_eval.workflows.init_eval import (
+    DraftedSuite,
+    SuitePlan,
+    draft_instructions,
+    init_eval,
+    name_assets,
+)
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteOptions:
+    """What a suite is made from. Paths are relative to the working folder.
+
+    `sentence` says what the agent does and what to test. With `dataset`, those tasks are kept and
+    only the evaluator is drafted. `callable` makes it a Python agent.
+    """
+
+    agent: str
+    sentence: str = ""
+    model: str | None = None
+    max_tasks: int = DEFAULT_MAX_TASKS
+    dataset: Path | None = None
+    evaluators: Sequence[str] = ()
+    name: str | None = None
+    callable: str | None = None
+    config: Path = Path("eval.yaml")
+    replaces: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedSuite:
+    """The files of a new suite; `backup` is the config that was there before."""
+
+    config: Path
+    dataset: Path
+    evaluator: Path
+    dataset_id: str | None
+    evaluator_id: str
+    tasks: int
+    notes: tuple[str, ...]
+    usage: Usage
+    engine: str | None
+    backup: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSetup:
+    """A suite that can be drafted: everything checked, nothing asked of a model yet."""
+
+    options: SuiteOptions
+    layout: Layout
+    environment: Environment
+    model: str
+    instructions: Instructions | None
+    golden: tuple[Task, ...]
+
+    @property
+    def engine(self) -> str | None:
+        """Say so when rules draft, in place of a language model."""
+        return describe_engine(self.model)
+
+    async def create(self, on_progress: Progress) -> CreatedSuite:
+        """Draft and write. Files appear only when all is drafted; none is overwritten."""
+        async with self._open_pool() as pool:
+            drafted = await init_eval(self._plan(), *self._drafters(pool), on_progress)
+            usage = pool.usage()
+            notes = pool.notes
+        return self._write(drafted, usage, notes)
+
+    def _plan(self) -> SuitePlan:
+        text = self.instructions.text if self.instructions else ""
+        brief = Brief(self.options.agent, self.options.sentence, text, self.golden)
+        return SuitePlan(brief, self.options.max_tasks)
+
+    def _open_pool(self) -> ModelPool:
+        return ModelPool(PoolOptions(environment=self.environment))
+
+    def _drafters(self, pool: ModelPool) -> tuple[BlueprintDrafter, TaskDrafter]:
+        if self.model == OFFLINE:
+            return OfflineBlueprintDrafter(), OfflineTaskDrafter(self.options.seed)
+        model = pool.model(self.model)
+        return ModelBlueprintDrafter(model, read_rubric), ModelTaskDrafter(model, read_task_row)
+
+    def _write(self, drafted: DraftedSuite, usage: Usage, notes: Sequence[str]) -> CreatedSuite:
+        layout, options = self.layout, self.options
+        keep_out_of_git(layout.foundry)
+        names = name_assets(options.agent, _existing(layout))
+        evaluator = layout.evaluators / f"{names.evaluator}.v{names.version}.yaml"
+        dataset = layout.datasets / f"{names.dataset}.v{names.version}.jsonl"
+        rubric = names.label(drafted.rubric)
+        if options.dataset is None:
+            write_new(dataset, write_tasks(drafted.tasks))
+        else:
+            dataset = options.dataset.absolute()
+        write_new(evaluator, write_rubric(rubric))
+        told = [*drafted.notes, *notes, *self._write_instructions()]
+        backup = _back_up(options.config) if options.replaces else None
+        write_new(options.config, write_eval_yaml(self._describe(dataset, names.evaluator)))
+        return CreatedSuite(
+            config=options.config,
+            dataset=dataset,
+            evaluator=evaluator,
+            dataset_id=None if options.dataset else f"{names.dataset}/v{names.version}",
+            evaluator_id=f"{names.evaluator}/v{names.version}",
+            tasks=len(self.golden) or len(drafted.tasks),
+            notes=tuple(told),
+            usage=usage,
+            engine=self.engine,
+            backup=backup,
+        )
+
+    def _write_instructions(self) -> list[str]:
+        if self.instructions is not None:
+            return []
+        text = draft_instructions(self.options.agent, self.options.sentence)
+        path = self.layout.show(write_baseline(self.layout.agent_configs, text, model=self.model))
+        return [f"the agent had no instructions: plain ones to start from are in {path}"]
+
+    def _describe(self, dataset: Path, evaluator: str) -> SuiteConfig:
+        kept = [name for name in self.options.evaluators if name not in (TASK_ADHERENCE, evaluator)]
+        return SuiteConfig(
+            agent=self.options.agent,
+            name=self.options.name,
+            callable=self.options.callable,
+            model=self.model,
+            dataset_file=_relative(dataset, self.layout.project),
+            evaluators=(TASK_ADHERENCE, *kept, evaluator),
+        )
+
+
+def set_up_suite(options: SuiteOptions) -> SuiteSetup:
+    """Check all that can be checked before a model is asked. Raises `InputError`."""
+    layout = Layout(options.config.absolute().parent)
+    if options.config.exists() and not options.replaces:
+        raise InputError(
+            f"{str(options.config)!r} exists",
+            hint="`--force` makes new versions and keeps it as a backup; "
+            "`--out-file` writes another one",
+        )
+    golden = _read_golden(options.dataset)
+    config = AgentConfig(name=options.agent)
+    instructions = find_instructions(config, layout.project)
+    if not options.sentence.strip() and not golden and instructions is None:
+        raise InputError(
+            "nothing says what the agent does",
+            hint='say it: `--gen-instruction "Customer support agent. Test refunds and returns."`',
+        )
+    environment = read_environment(layout.project)
+    return SuiteSetup(
+        options=options,
+        layout=layout,
+        environment=environment,
+        model=choose_model(options.model, environment),
+        instructions=instructions,
+        golden=golden,
+    )
+
+
+def _read_golden(path: Path | None) -> tuple[Task, ...]:
+    if path is None:
+        return ()
+    rules = TaskRules(criteria_required=True, find_pattern_fault=pattern_fault)
+    source = JsonlDataset(path.absolute(), rules)
+    inspection = source.inspect()
+    if not inspection.is_good:
+        raise FilesRefused(inspection.problems)
+    return tuple(source)
+
+
+def _existing(layout: Layout) -> list[str]:
+    folders = (layout.datasets, layout.evaluators)
+    return [path.name for folder in folders if folder.is_dir() for path in folder.iterdir()]
+
+
+def _back_up(config: Path) -> Path | None:
+    if not config.exists():
+        return None
+    number = 1
+    while (backup := config.with_name(f"{config.name}.backup-{number}")).exists():
+        number += 1
+    shutil.move(config, backup)
+    return backup
+
+
+def _relative(path: Path, project: Path) -> str:
+    return Path(os.path.relpath(path.resolve(), project.resolve())).as_posix()

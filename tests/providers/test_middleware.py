@@ -1,0 +1,405 @@
+"""Counting, remembering and trying again, around scripted models and around the real client."""
+
+import asyncio
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from azd_eval.domain.chat import ChatReply, ChatRequest, Message, ReplySchema
+from azd_eval.errors import ModelError
+from azd_eval.providers.endpoint import Endpoint
+from azd_eval.providers.gate import Gate, Line
+from azd_eval.providers.meter import Meter
+from azd_eval.providers.middleware import (
+    Cached,
+    Metered,
+    Retrying,
+    RetryPolicy,
+    is_worth_keeping,
+    request_key,
+)
+from azd_eval.providers.openai import OpenAIModel
+from tests.fake_openai import Body, CutBody, Disconnect, Drip, Hang, Status
+from tests.fakes import ScriptedModel
+
+QUICK = RetryPolicy(timeout_s=5, first_wait_s=0.001, longest_wait_s=0.004)
+
+
+def ask(text="hi", **fields):
+    return ChatRequest((Message("user", text),), "judge", **fields)
+
+
+class MemoryCache(dict):
+    def put(self, key, reply):
+        self[key] = reply
+
+
+def failing(times, code="server_error", **fields):
+    """Answer after some failures."""
+    left = iter([ModelError("no", code=code, **fields)] * times)
+    return ScriptedModel(lambda request: next(left, "ok"))
+
+
+def retrying(model, policy=QUICK, line=None):
+    return Retrying(model, line or Line(Gate(10)), policy)
+
+
+class TestRetrying:
+    @pytest.mark.parametrize(
+        "code", ["rate_limited", "server_error", "connection", "timeout", "unreadable_reply"]
+    )
+    async def test_tries_again_what_may_go_away(self, code):
+        model = failing(3, code)
+
+        reply = await retrying(model).complete(ask())
+
+        assert ("ok", 3, 4) == (reply.text, reply.retries, len(model.history))
+
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "wrong_key",
+            "no_credit",
+            "not_found",
+            "content_filter",
+            "too_long",
+            "cut_off",
+            "refused_request",
+        ],
+    )
+    async def test_asks_once_where_asking_again_is_in_vain(self, code):
+        model = failing(99, code, hint="do this")
+
+        with pytest.raises(ModelError) as caught:
+            await retrying(model).complete(ask())
+
+        assert (code, "no", "do this", 1, 1) == (
+            caught.value.code,
+            caught.value.message,
+            caught.value.hint,
+            caught.value.tries,
+            len(model.history),
+        )
+
+    async def test_the_last_failure_counts_the_tries(self):
+        model = failing(99)
+
+        with pytest.raises(ModelError, match=r"no \(after 3 tries\)") as caught:
+            await retrying(model, replace(QUICK, max_tries=3)).complete(ask())
+
+        assert ("server_error", 3, 3) == (
+            caught.value.code,
+            caught.value.tries,
+            len(model.history),
+        )
+
+    async def test_refusals_of_parameters_count_as_retries(self):
+        model = ScriptedModel(lambda request: ChatReply("ok", retries=2))
+
+        assert 2 == (await retrying(model).complete(ask())).retries
+
+    async def test_waits_as_long_as_the_server_asks(self):
+        started = time.monotonic()
+
+        await retrying(failing(1, "rate_limited", retry_after=0.2)).complete(ask())
+
+        assert time.monotonic() - started >= 0.2
+
+    @pytest.mark.parametrize("retry_after", [5.0, 1800.0])
+    async def test_a_longer_wait_than_is_left_fails_at_once(self, retry_after):
+        model = failing(99, "rate_limited", retry_after=retry_after)
+        line = Line(Gate(1))
+        started = time.monotonic()
+
+        with pytest.raises(ModelError, match=f"wait {retry_after:.0f} s") as caught:
+            await retrying(model, line=line).complete(ask())
+        await retrying(failing(0), line=line).complete(ask())
+
+        assert time.monotonic() - started < 1
+        assert (1, retry_after) == (len(model.history), caught.value.retry_after)
+
+    async def test_the_time_limit_is_for_all_tries_together(self):
+        policy = RetryPolicy(timeout_s=0.3, first_wait_s=0.05, longest_wait_s=0.05, max_tries=999)
+        model = failing(999)
+        started = time.monotonic()
+
+        with pytest.raises(ModelError):
+            await retrying(model, policy).complete(ask())
+
+        assert time.monotonic() - started < 2
+        assert 2 <= len(model.history) <= 12
+
+    async def test_the_queue_does_not_use_up_the_time_of_a_call(self):
+        class Slow:
+            async def complete(self, request):
+                await asyncio.sleep(0.05)
+                return ChatReply("ok")
+
+        model = retrying(Slow(), replace(QUICK, timeout_s=0.2), Line(Gate(1)))
+
+        replies = await asyncio.gather(*(model.complete(ask()) for _ in range(6)))
+
+        assert [0] * 6 == [reply.retries for reply in replies]
+
+    async def test_one_call_told_to_wait_holds_the_others_back(self):
+        line = Line(Gate(10))
+        started = time.monotonic()
+        first = asyncio.create_task(
+            retrying(failing(1, "rate_limited", retry_after=0.2), line=line).complete(ask())
+        )
+        await asyncio.sleep(0.02)
+
+        await retrying(failing(0), line=line).complete(ask())
+
+        assert time.monotonic() - started >= 0.2
+        await first
+
+    async def test_no_slot_is_held_while_waiting(self):
+        gate = Gate(1)
+        waiting = asyncio.create_task(
+            retrying(failing(1, "rate_limited", retry_after=0.5), line=Line(gate)).complete(ask())
+        )
+        await asyncio.sleep(0.02)
+        started = time.monotonic()
+
+        await retrying(failing(0), line=Line(gate)).complete(ask())
+
+        assert time.monotonic() - started < 0.4
+        await waiting
+
+    async def test_a_cancelled_call_ends_and_gives_its_slot_back(self):
+        class Never:
+            async def complete(self, request):
+                await asyncio.Event().wait()
+
+        line = Line(Gate(1))
+        call = asyncio.create_task(retrying(Never(), line=line).complete(ask()))
+        await asyncio.sleep(0.01)
+        call.cancel()
+
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert "ok" == (await retrying(failing(0), line=line).complete(ask())).text
+
+    async def test_a_bug_inside_is_not_retried(self):
+        model = ScriptedModel(lambda request: {}["bug"])
+
+        with pytest.raises(KeyError):
+            await retrying(model).complete(ask())
+
+        assert 1 == len(model.history)
+
+    @given(st.integers(1, 60), st.none() | st.floats(0, 100))
+    def test_waits_grow_but_stay_within_bounds(self, failed_tries, retry_after):
+        policy = RetryPolicy()
+
+        wait = policy.wait_s(failed_tries, retry_after)
+
+        if retry_after is None:
+            full = min(policy.longest_wait_s, policy.first_wait_s * 2 ** (failed_tries - 1))
+            assert full / 2 <= wait <= full
+        else:
+            assert retry_after <= wait <= retry_after + policy.first_wait_s
+
+
+class TestOverHTTP:
+    """The stack around the real client."""
+
+    @staticmethod
+    async def run(server, policy=QUICK):
+        client = OpenAIModel(Endpoint("m", "m", server.base_url, api_key="k"))
+        meter = Meter()
+        model = Metered(retrying(client, policy), meter, "m")
+        try:
+            return await model.complete(ask()), meter.usage({})
+        finally:
+            await client.aclose()
+
+    @pytest.mark.parametrize(
+        "fault",
+        [
+            Status(429),
+            Status(500),
+            Status(503, headers={"retry-after-ms": "5"}),
+            Status(408),
+            Status(409),
+            Body(),
+            Body("<html></html>", "text/html"),
+            CutBody(),
+            Disconnect(),
+        ],
+    )
+    async def test_survives_a_fault(self, fake_openai, fault):
+        server = fake_openai(lambda request: fault if request.nth < 3 else "fine")
+
+        reply, usage = await self.run(server)
+
+        assert ("fine", 3) == (reply.text, len(server.calls))
+        assert (1, 2) == (usage.calls, usage.retries)
+
+    @pytest.mark.parametrize("fault", [Hang(), Drip(0.02)])
+    async def test_the_time_limit_beats_silence_and_slow_drips(self, fake_openai, fault):
+        server = fake_openai(lambda request: fault)
+        started = time.monotonic()
+
+        with pytest.raises(ModelError, match=r"0\.3 s") as caught:
+            await self.run(server, replace(QUICK, timeout_s=0.3))
+
+        assert "timeout" == caught.value.code
+        assert time.monotonic() - started < 2
+        assert 1 == len(server.calls)
+
+    async def test_a_wrong_key_is_tried_once(self, fake_openai):
+        server = fake_openai(lambda request: Status(401))
+
+        with pytest.raises(ModelError):
+            await self.run(server)
+
+        assert 1 == len(server.calls)
+
+    async def test_no_more_calls_fly_than_the_gate_lets_through(self, fake_openai):
+        server = fake_openai(
+            lambda request: Status(500) if request.nth == 1 else "ok", latency=0.01
+        )
+        clients = [OpenAIModel(Endpoint("m", "m", server.base_url)) for _ in range(2)]
+        gate = Gate(4)
+        models = [retrying(client, line=Line(gate)) for client in clients]
+
+        await asyncio.gather(*(models[n % 2].complete(ask(str(n))) for n in range(40)))
+        for client in clients:
+            await client.aclose()
+
+        assert 80 == len(server.calls)
+        assert 4 == server.most_in_flight
+
+
+class TestCached:
+    async def test_asks_once_and_says_so(self):
+        model = ScriptedModel(lambda request: ChatReply("ok", retries=2, output_tokens=7))
+        cached = Cached(model, MemoryCache(), "m")
+
+        first, second = [await cached.complete(ask()) for _ in range(2)]
+
+        assert (False, True) == (first.cached, second.cached)
+        assert ("ok", 0, 7, 1) == (
+            second.text,
+            second.retries,
+            second.output_tokens,
+            len(model.history),
+        )
+
+    async def test_equal_questions_at_one_moment_are_one_call(self):
+        class Slow(ScriptedModel):
+            async def complete(self, request):
+                await asyncio.sleep(0.01)
+                return await super().complete(request)
+
+        model = Slow()
+        cached = Cached(model, MemoryCache(), "m")
+
+        replies = await asyncio.gather(*(cached.complete(ask(str(n % 2))) for n in range(10)))
+
+        assert 2 == len(model.history)
+        assert 8 == sum(reply.cached for reply in replies)
+
+    async def test_a_failure_is_not_kept_and_does_not_stick(self):
+        cached = Cached(failing(1), MemoryCache(), "m")
+
+        with pytest.raises(ModelError):
+            await cached.complete(ask())
+
+        assert not (await cached.complete(ask())).cached
+
+    @pytest.mark.parametrize(
+        ("reply", "schema", "expected"),
+        [
+            (ChatReply("ok"), None, True),
+            (ChatReply("ok", finish_reason="length"), None, False),
+            (ChatReply("ok", finish_reason="tool_calls"), None, False),
+            (ChatReply(""), None, False),
+            (ChatReply(" \n"), None, False),
+            (ChatReply('Sure: {"score": 1}'), ReplySchema("v", {}), True),
+            (ChatReply("I cannot judge this"), ReplySchema("v", {}), False),
+            (ChatReply('{"score": 1, "rea'), ReplySchema("v", {}), False),
+        ],
+    )
+    def test_keeps_complete_and_usable_answers_only(self, reply, schema, expected):
+        assert expected == is_worth_keeping(reply, ask(schema=schema))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=4,
+)
+MAPPINGS = st.dictionaries(st.text(max_size=3), JSON, max_size=3)
+
+
+def turned_round(value):
+    """Reverse the order of all keys."""
+    if not isinstance(value, dict):
+        return value
+    return {key: turned_round(inner) for key, inner in reversed(value.items())}
+
+
+class TestRequestKey:
+    @given(MAPPINGS, MAPPINGS)
+    def test_the_order_of_keys_does_not_matter(self, parameters, body):
+        one = ask(parameters=parameters, schema=ReplySchema("s", body))
+        other = ask(
+            parameters=turned_round(parameters), schema=ReplySchema("s", turned_round(body))
+        )
+
+        assert request_key("m", one) == request_key("m", other)
+
+    @given(st.text(), st.text())
+    def test_any_change_of_a_text_matters(self, one, other):
+        keys = {
+            request_key(identity, ChatRequest(messages, "agent", ReplySchema(name, {})))
+            for identity, messages, name in [
+                ("m", (Message("user", one),), "s"),
+                ("m", (Message("user", other),), "s"),
+                (f"m{one}x", (Message("user", one),), "s"),
+                ("m", (Message("user", one),), f"s{one}x"),
+                ("m", (Message("system", one),), "s"),
+                ("m", (Message("user", one), Message("user", "")), "s"),
+            ]
+        }
+
+        assert 5 + (one != other) == len(keys)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"parameters": {"temperature": 0.9}},
+            {"parameters": {"reasoning_effort": "low"}},
+            {"schema": ReplySchema("v", {})},
+            {"schema": ReplySchema("v", {"type": "object"})},
+            {"repeat": 1},
+        ],
+    )
+    def test_all_that_changes_the_answer_matters(self, change):
+        assert request_key("m", ask()) != request_key("m", replace(ask(), **change))
+
+    def test_the_role_of_the_question_does_not_matter(self):
+        assert request_key("m", ask()) == request_key("m", replace(ask(), purpose="agent"))
+
+    def test_endpoints_that_differ_only_in_parameters_differ(self):
+        one = Endpoint("m", "m", "http://h/v1", parameters={"temperature": 0})
+
+        keys = {
+            request_key(endpoint.identity, ask())
+            for endpoint in (
+                one,
+                replace(one, parameters={}),
+                replace(one, model="n"),
+                replace(one, base_url="http://other/v1"),
+                replace(one, api_version="2024-10-21"),
+            )
+        }
+
+        assert 5 == len(keys)
+        assert one.identity == replace(one, name="alias", api_key="another").identity
