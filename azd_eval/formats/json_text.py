@@ -1,0 +1,198 @@
+"""Read JSON strictly and say where it is wrong: what, at which offset, and the cure.
+
+Stricter than `json`: no key twice in one object, no `NaN`, no number that is too large for
+arithmetic, no endless nesting. Places are looked for only in texts that are at fault.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from azd_eval.formats.faults import Fault, Loc, show
+from azd_eval.formats.json_syntax import explain_syntax
+
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
+_BRACKET = re.compile(rf"{_STRING}|[{{}}\[\]]", re.DOTALL)
+_TOKEN = re.compile(rf'{_STRING}|[{{}}\[\]:,]|[^\s{{}}\[\]:,"]+', re.DOTALL)
+_DEEPEST = 100
+_MOST_DIGITS = 300
+
+
+PlacedFault = tuple[int, Fault]
+"""A fault, and how many characters from the start of the text it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One value of a JSON text: its path, its first token, and where it and its key begin."""
+
+    loc: Loc
+    token: str
+    offset: int
+    key_offset: int
+    is_repeated: bool
+
+
+class _Refused(ValueError):
+    """Good for `json`, not for us; a walk over the text finds where."""
+
+
+def parse_json(text: str) -> tuple[Any, list[PlacedFault]]:
+    """Read a JSON text; give its value and its faults.
+
+    The value is None when the text is no JSON. A key that stands twice, or a number that is none,
+    leaves the value readable, so that what else is wrong with it can be told as well.
+    """
+    if text.count("[") + text.count("{") > _DEEPEST and (fault := _find_depth(text)):
+        return None, [fault]
+    faults: list[PlacedFault] = []
+    try:
+        try:
+            return _STRICT.decode(text), faults
+        except _Refused:
+            faults.extend(_find_refused(text))
+        return _TOLERANT.decode(text), faults
+    except json.JSONDecodeError as error:
+        offset, reason, hint = explain_syntax(text, error)
+        return None, [*faults, (offset, Fault((), reason, hint, is_syntax=True))]
+
+
+def walk(text: str) -> Iterator[Node]:
+    """Yield every value of a JSON text in its order, outer before inner; stop where it ceases."""
+    frames: list[_Frame] = []
+    for match in _TOKEN.finditer(text):
+        token, frame = match[0], frames[-1] if frames else None
+        if frame is not None and frame.wants_key and token[0] == '"':
+            frame.take_key(token, match.start())
+        elif token in ("}", "]"):
+            if not frames:
+                return
+            frames.pop()
+        elif token == ",":
+            if frame is None:
+                return
+            frame.advance()
+        elif token != ":":
+            key_offset = match.start() if frame is None else frame.key_offset or match.start()
+            loc = tuple(outer.step for outer in frames)
+            yield Node(loc, token, match.start(), key_offset, frame is not None and frame.repeats)
+            if token in ("{", "["):
+                frames.append(_Frame(is_object=token == "{"))
+
+
+def find_offsets(text: str, faults: Iterable[Fault]) -> list[int]:
+    """Find where each fault stands in a valid JSON text, in one walk.
+
+    A missing key stands where its object begins.
+    """
+    listed = list(faults)
+    wanted = {fault.loc[:end] for fault in listed for end in range(len(fault.loc) + 1)}
+    nodes = {node.loc: node for node in walk(text) if node.loc in wanted}
+    return [_find_offset(nodes, fault) for fault in listed]
+
+
+def _find_offset(nodes: dict[Loc, Node], fault: Fault) -> int:
+    loc = fault.loc
+    while loc and loc not in nodes:
+        loc = loc[:-1]
+    if loc not in nodes:
+        return 0
+    return nodes[loc].key_offset if fault.at_key else nodes[loc].offset
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An object or a list that the walk is in."""
+
+    is_object: bool
+    step: str | int = 0
+    key_offset: int | None = None
+    repeats: bool = False
+    keys: set[str] = field(default_factory=set)
+
+    @property
+    def wants_key(self) -> bool:
+        return self.is_object and self.key_offset is None
+
+    def take_key(self, token: str, offset: int) -> None:
+        try:
+            key = json.loads(token, strict=False)
+        except json.JSONDecodeError:
+            key = token
+        self.repeats = key in self.keys
+        self.keys.add(key)
+        self.step, self.key_offset = key, offset
+
+    def advance(self) -> None:
+        if isinstance(self.step, int):
+            self.step += 1
+        self.key_offset = None
+
+
+def _find_depth(text: str) -> PlacedFault | None:
+    depth = 0
+    for match in _BRACKET.finditer(text):
+        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
+        if depth > _DEEPEST:
+            return match.start(), Fault((), f"nested more than {_DEEPEST} levels deep")
+    return None
+
+
+def _find_refused(text: str) -> Iterator[PlacedFault]:
+    for node in walk(text):
+        if node.is_repeated:
+            message = f"key {show(str(node.loc[-1]))} stands twice in one object"
+            hint = "keep one; the first would be lost without a word"
+            yield node.key_offset, Fault(node.loc, message, hint)
+        if node.token in ("NaN", "Infinity", "-Infinity"):
+            hint = "JSON has no such number; write `null`, or leave the key out"
+            yield node.offset, Fault(node.loc, f"`{node.token}`", hint, is_syntax=True)
+        elif _is_too_large(node.token):
+            yield node.offset, Fault(node.loc, "the number is too large")
+
+
+def _is_too_large(token: str) -> bool:
+    if token[0] not in "-0123456789":
+        return False
+    try:
+        return len(token) > _MOST_DIGITS or math.isinf(float(token))
+    except ValueError:
+        return False
+
+
+def _read_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _Refused
+    return value
+
+
+def _read_number(kind: type[int] | type[float], token: str) -> int | float:
+    if _is_too_large(token):
+        raise _Refused
+    return kind(token)
+
+
+def _read_any_number(kind: type[int] | type[float], token: str) -> int | float:
+    return kind(0 if _is_too_large(token) else token)
+
+
+def _refuse(token: str) -> None:
+    raise _Refused(token)
+
+
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_read_unique,
+    parse_constant=_refuse,
+    parse_int=partial(_read_number, int),
+    parse_float=partial(_read_number, float),
+)
+_TOLERANT = json.JSONDecoder(
+    parse_constant=lambda token: 0.0,
+    parse_int=partial(_read_any_number, int),
+    parse_float=partial(_read_any_number, float),
+)

@@ -1,0 +1,144 @@
+"""Hold a plain tree against a pydantic type and say every fault in our own words."""
+
+from collections.abc import Iterable, Mapping
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    NotRequired,
+    Required,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+from typing_extensions import is_typeddict
+
+from azd_eval.errors import Severity
+from azd_eval.formats.faults import HALF_PAIR, Fault, Loc, name_kind, show, suggest
+
+T = TypeVar("T")
+
+_TYPES = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "`true` or `false`",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+}
+_BOUNDS = {
+    "greater_than": ("gt", "above"),
+    "greater_than_equal": ("ge", "of at least"),
+    "less_than": ("lt", "below"),
+    "less_than_equal": ("le", "of at most"),
+}
+_SENTENCES = {
+    "string_pattern_mismatch": "must not be empty",
+    "string_too_short": "must not be empty",
+    "too_short": "must not be empty",
+    "finite_number": "expected a finite number",
+    "string_unicode": HALF_PAIR,
+}
+
+
+class Schema(Generic[T]):
+    """A model or typed dictionary as a check of plain trees.
+
+    An unknown key is an error; in a `lenient` type it is a warning, unless it resembles a known
+    key.
+    """
+
+    def __init__(self, kind: type[T], *, lenient: Iterable[type] = ()) -> None:
+        self._kind = kind
+        self._lenient = tuple(lenient)
+        self._adapter = TypeAdapter(kind)
+
+    def read(self, tree: object) -> tuple[T | None, list[Fault]]:
+        """Give what the tree holds, or None and every fault of its shape."""
+        try:
+            return self._adapter.validate_python(tree), []
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+        return None, [self._word(detail) for detail in details]
+
+    def _word(self, detail: ErrorDetails) -> Fault:
+        if detail["type"] != "extra_forbidden":
+            return Fault(detail["loc"], _word_mismatch(detail))
+        *outer, key = detail["loc"]
+        kind = type_at(self._kind, tuple(outer))
+        known = fields_of(kind) or {}
+        close = suggest(str(key), known)
+        severity: Severity = "warning" if close is None and kind in self._lenient else "error"
+        if close is not None:
+            hint = f"did you mean `{close}`?"
+        elif severity == "warning":
+            hint = "it is not used; data of your own belongs under `metadata`"
+        else:
+            hint = f"the keys are {', '.join(f'`{name}`' for name in known)}"
+        return Fault(detail["loc"], f"unknown key {show(str(key))}", hint, severity, at_key=True)
+
+
+def fields_of(kind: Any) -> Mapping[str, Any] | None:
+    """Give the types of the fields of a model or typed dictionary; None for other types."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {name: field.annotation for name, field in kind.model_fields.items()}
+    return kind.__annotations__ if is_typeddict(kind) else None
+
+
+def item_type(kind: Any) -> Any:
+    """Give the type of the members of a list, tuple or map type; `Any` where it has none."""
+    members = get_args(kind)
+    return (members[-1] if get_origin(kind) is dict else members[0]) if members else Any
+
+
+def unwrap(kind: Any) -> Any:
+    """Strip `Annotated`, `Required` and `| None` from a type."""
+    origin, members = get_origin(kind), get_args(kind)
+    if origin in (Annotated, Required, NotRequired):
+        return unwrap(members[0])
+    if origin in (Union, UnionType):
+        others = [member for member in members if member is not NoneType]
+        return unwrap(others[0]) if len(others) == 1 else kind
+    return kind
+
+
+def type_at(kind: Any, loc: Loc) -> Any:
+    """Follow a path of keys and indices through a type."""
+    for step in loc:
+        fields = fields_of(kind)
+        kind = unwrap(item_type(kind) if fields is None else fields[str(step)])
+    return kind
+
+
+def _word_mismatch(detail: ErrorDetails) -> str:
+    problem, value, context = detail["type"], detail["input"], detail.get("ctx", {})
+    if problem == "missing":
+        return f"missing `{detail['loc'][-1]}`"
+    if problem == "literal_error":
+        wanted = context["expected"].replace("'", "`")
+        return f"expected {wanted}, got {_name_value(value)}"
+    if problem in _BOUNDS:
+        bound, relation = _BOUNDS[problem]
+        return f"expected a number {relation} {context[bound]:g}, got {value}"
+    if problem == "too_long":
+        return f"expected at most {context['max_length']} entries, got {context['actual_length']}"
+    if problem in _TYPES:
+        return f"expected {_TYPES[problem]}, got {_name_value(value)}"
+    return _SENTENCES.get(problem) or detail["msg"].removeprefix("Value error, ")
+
+
+def _name_value(value: object) -> str:
+    # Numbers and words that stand where another type is wanted say more than their type.
+    if isinstance(value, str):
+        return show(value)
+    if isinstance(value, float):
+        return str(value)
+    return name_kind(value)

@@ -1,0 +1,163 @@
+"""Hold a row against its types and against the rules between its fields."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from azd_eval.formats.faults import Fault, Loc, name_field, name_kind, show
+from azd_eval.formats.schema import Schema
+from azd_eval.formats.task_rows import CriterionRow, TaskRow, TurnRow
+
+_PROMPT = ("prompt", "query")
+_EXPECTED = ("groundTruth", "ground_truth")
+_FOREIGN_PROMPT = ("question", "input", "message", "user_input")
+_PATTERNS = ("regex", "not_regex")
+_SPECIFIED_TASK = ("name", "prompt", "criteria", "groundTruth")
+_SPECIFIED_CRITERION = ("name", "instruction")
+
+_SCHEMA = Schema(TaskRow, lenient=(TaskRow, TurnRow, CriterionRow))
+_NO_NAME = Fault(
+    ("name",),
+    "missing `name`",
+    "it is made from the content; a name of your own keeps results comparable",
+    "warning",
+)
+
+Located = tuple[Loc, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRules:
+    """What a row must fulfil beyond its types.
+
+    `criteria_required`: nothing else would score the task. `strict`: only the fields of the
+    specification, and warnings are errors. `find_pattern_fault` says what is wrong with a regular
+    expression, or None; the engine that runs the pattern decides, so it is handed in.
+    """
+
+    criteria_required: bool = False
+    strict: bool = False
+    find_pattern_fault: Callable[[str], str | None] | None = None
+
+
+PLAIN_RULES = TaskRules()
+
+
+def check_row(value: object, rules: TaskRules) -> list[Fault]:
+    """Find every fault of a value; with no error among them, it is a `TaskRow`.
+
+    Unknown keys that are warned of may be left in it.
+    """
+    if not isinstance(value, dict):
+        hint = "write each task on a line of its own, as `{...}`"
+        return [Fault((), f"expected an object, got {name_kind(value)}", hint)]
+    _, faults = _SCHEMA.read(value)
+    faults += _find_broken_rules(value, rules)
+    if rules.strict:
+        faults = [replace(fault, severity="error") for fault in faults]
+        faults += _find_unspecified(value)
+    return faults
+
+
+def _find_broken_rules(row: dict[str, Any], rules: TaskRules) -> list[Fault]:
+    faults = [] if row.get("name") is not None else [_NO_NAME]
+    top: Located = ((), row)
+    groups = [[top]]
+    if row.get("turns") is None:
+        faults += _find_message_faults(top)
+    else:
+        turns = _objects(("turns",), row["turns"])
+        faults += _find_misplaced(row, turns)
+        for turn in turns:
+            faults += _find_message_faults(turn)
+        groups = [*([turn] for turn in turns[:-1]), [*turns[-1:], top]]
+    for group in groups:
+        faults += _find_criteria_faults(group, rules)
+    if (rules.criteria_required or rules.strict) and not _has_criteria(groups):
+        hint = "without criteria nothing scores this task; write at least one"
+        faults.append(Fault(("criteria",), "missing `criteria`", hint))
+    return faults
+
+
+def _find_message_faults(turn: Located) -> list[Fault]:
+    loc, row = turn
+    faults = []
+    if row.get("prompt") is None and row.get("query") is None:
+        other = next((key for key in _FOREIGN_PROMPT if key in row), None)
+        hint = f"rename `{other}` to `prompt`" if other else None
+        faults.append(Fault((*loc, "prompt"), "missing `prompt`", hint))
+    for key, other in (_PROMPT, _EXPECTED):
+        if row.get(other) is not None and row.get(key) not in (None, row[other]):
+            message = f"`{key}` and `{other}` are the same field and differ"
+            faults.append(Fault((*loc, other), message, "keep one of them", at_key=True))
+    return faults
+
+
+def _find_misplaced(row: dict[str, Any], turns: list[Located]) -> list[Fault]:
+    faults = []
+    if key := _find_given(row, _PROMPT):
+        hint = f"make `{key}` the first turn"
+        faults.append(Fault((key,), f"`{key}` and `turns` in one task", hint, at_key=True))
+    key = _find_given(row, _EXPECTED)
+    if key and turns and _find_given(turns[-1][1], _EXPECTED):
+        hint = "beside `turns` it belongs to the last turn; keep one of them"
+        faults.append(Fault((key,), f"`{key}` is given in the last turn too", hint, at_key=True))
+    return faults
+
+
+def _find_criteria_faults(group: list[Located], rules: TaskRules) -> list[Fault]:
+    """Look at the criteria of one turn, which may stand in two places."""
+    faults: list[Fault] = []
+    first: dict[str, Loc] = {}
+    for loc, row in group:
+        for where, criterion in _objects((*loc, "criteria"), row.get("criteria")):
+            name, check = criterion.get("name"), criterion.get("check")
+            if isinstance(name, str) and first.setdefault(name, where) is not where:
+                message = f"criterion {show(name)} stands twice in the task"
+                hint = f"rename it; the first is `{name_field(first[name])}`"
+                faults.append(Fault((*where, "name"), message, hint))
+            if isinstance(check, dict):
+                faults += _find_check_faults((*where, "check"), check, rules)
+    return faults
+
+
+def _find_check_faults(loc: Loc, check: dict[str, Any], rules: TaskRules) -> list[Fault]:
+    faults = []
+    if len(check) != 1:
+        hint = "use one criterion for each test"
+        faults.append(Fault(loc, f"expected exactly one kind of check, got {len(check)}", hint))
+    for kind in _PATTERNS:
+        pattern, find = check.get(kind), rules.find_pattern_fault
+        if isinstance(pattern, str) and find is not None and (fault := find(pattern)):
+            faults.append(Fault((*loc, kind), f"invalid pattern: {fault}"))
+    return faults
+
+
+def _find_unspecified(row: dict[str, Any]) -> list[Fault]:
+    faults = _name_unspecified(((), row), TaskRow, _SPECIFIED_TASK)
+    for criterion in _objects(("criteria",), row.get("criteria")):
+        faults += _name_unspecified(criterion, CriterionRow, _SPECIFIED_CRITERION)
+    return faults
+
+
+def _name_unspecified(part: Located, kind: type, specified: Sequence[str]) -> list[Fault]:
+    loc, row = part
+    return [
+        Fault((*loc, key), f"`{key}` is not a field of the specification", at_key=True)
+        for key in row
+        if key in kind.__annotations__ and key not in specified
+    ]
+
+
+def _has_criteria(groups: list[list[Located]]) -> bool:
+    return any(row.get("criteria") for group in groups for _, row in group)
+
+
+def _objects(loc: Loc, listed: object) -> list[Located]:
+    if not isinstance(listed, list):
+        return []
+    return [((*loc, index), item) for index, item in enumerate(listed) if isinstance(item, dict)]
+
+
+def _find_given(row: dict[str, Any], keys: Sequence[str]) -> str | None:
+    return next((key for key in keys if row.get(key) is not None), None)
