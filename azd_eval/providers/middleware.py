@@ -93,10 +93,11 @@ class RetryPolicy:
 
     `timeout_s` is the limit of one call: all its tries and the waits between them, but not the time
     in the queue for a slot. A wait grows from `first_wait_s` by doubling up to `longest_wait_s`.
+    Rate limits are no failures: only the time limit ends them.
     """
 
     timeout_s: float = 120.0
-    max_tries: int = 10
+    max_failures: int = 7
     first_wait_s: float = 0.5
     longest_wait_s: float = 30.0
 
@@ -110,10 +111,11 @@ class RetryPolicy:
 
 @dataclass(slots=True)
 class _Course:
-    """How one call goes: the tries so far, and the seconds that are left to it."""
+    """How one call goes: the seconds that are left to it, its tries, and those that failed."""
 
     left_s: float
     tries: int = 0
+    failures: int = 0
 
 
 class Retrying:
@@ -136,7 +138,7 @@ class Retrying:
                 state.attempt_number, _failure(state).retry_after
             ),
             stop=lambda state: (
-                state.attempt_number >= self._policy.max_tries
+                course.failures >= self._policy.max_failures
                 or state.upcoming_sleep >= course.left_s
             ),
             before_sleep=lambda state: self._before_sleep(state, course),
@@ -156,6 +158,9 @@ class Retrying:
                 # The client's own limit is per chunk: a reply that drips in would never end.
                 async with asyncio.timeout(course.left_s):
                     return await self._inner.complete(request)
+            except ModelError as error:
+                course.failures += error.code != "rate_limited"
+                raise
             except TimeoutError as error:
                 message = f"no complete answer within {self._policy.timeout_s:g} s"
                 hint = "raise `options.timeout_s`"

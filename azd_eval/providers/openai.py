@@ -77,14 +77,15 @@ class OpenAIModel:
             response = error.response
             return read_refusal(response.status_code, response.headers, response.text)
         except openai.APITimeoutError as error:
-            message = f"no answer from {self._endpoint.place} within {self._timeout_s:g} s"
+            message = f"{self._endpoint.place}: no answer within {self._timeout_s:g} s"
             raise ModelError(message, code="timeout") from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             why = self._endpoint.redact(str(cause) or type(cause).__name__)
-            message = f"no connection to {self._endpoint.place}: {why}"
+            message = f"{self._endpoint.place}: no connection: {why}"
             hint = "check the base URL, the network, and that the server runs"
-            raise ModelError(message, code="connection", hint=hint) from error
+            # The cause may quote the header with the key, so it is not shown.
+            raise ModelError(message, code="connection", hint=hint) from None
         except UnicodeEncodeError as error:
             message = f"{self._endpoint.place}: text that cannot be sent: {error.reason}"
             raise ModelError(message, code="refused_request") from error

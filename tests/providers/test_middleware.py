@@ -88,13 +88,20 @@ class TestRetrying:
         model = failing(99)
 
         with pytest.raises(ModelError, match=r"no \(after 3 tries\)") as caught:
-            await retrying(model, replace(QUICK, max_tries=3)).complete(ask())
+            await retrying(model, replace(QUICK, max_failures=3)).complete(ask())
 
         assert ("server_error", 3, 3) == (
             caught.value.code,
             caught.value.tries,
             len(model.history),
         )
+
+    async def test_only_the_time_limit_ends_rate_limits(self):
+        model = failing(30, "rate_limited", retry_after=0.001)
+
+        reply = await retrying(model, replace(QUICK, max_failures=3)).complete(ask())
+
+        assert 30 == reply.retries
 
     async def test_refusals_of_parameters_count_as_retries(self):
         model = ScriptedModel(lambda request: ChatReply("ok", retries=2))
@@ -122,7 +129,9 @@ class TestRetrying:
         assert (1, retry_after) == (len(model.history), caught.value.retry_after)
 
     async def test_the_time_limit_is_for_all_tries_together(self):
-        policy = RetryPolicy(timeout_s=0.3, first_wait_s=0.05, longest_wait_s=0.05, max_tries=999)
+        policy = RetryPolicy(
+            timeout_s=0.3, first_wait_s=0.05, longest_wait_s=0.05, max_failures=999
+        )
         model = failing(999)
         started = time.monotonic()
 
