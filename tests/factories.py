@@ -9,7 +9,7 @@ from typing import Any
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.chat import ChatRequest
 from azd_eval.domain.criterion import Criterion
-from azd_eval.domain.ports import JudgeRequest, TurnUnderTest
+from azd_eval.domain.ports import JudgeRequest, TargetRequest, TurnUnderTest
 from azd_eval.domain.score import Score, Trial, TrialSpec, TurnResult, Verdict
 from azd_eval.domain.task import Exchange, Reply, Task, Turn
 
@@ -32,6 +32,21 @@ class ScriptedJudge:
         if isinstance(outcome, int):
             return make_grade(outcome, criterion.name, weight=criterion.weight)
         return make_verdict(outcome, criterion.name, weight=criterion.weight)
+
+
+@dataclass
+class ScriptedTarget:
+    """An agent that answers as a function of the request; an exception is raised."""
+
+    respond_to: Callable[[TargetRequest], str | Reply | Exception] = lambda request: "Good day."
+    history: list[TargetRequest] = field(default_factory=list)
+
+    async def respond(self, request: TargetRequest) -> Reply:
+        self.history.append(request)
+        answer = self.respond_to(request)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer if isinstance(answer, Reply) else Reply(answer)
 
 
 @dataclass

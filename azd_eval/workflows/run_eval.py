@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import takewhile
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.ports import Executor, TaskSource, TrialLog
@@ -36,14 +37,16 @@ async def run_eval(
 ) -> str:
     """Run all trials, keeping each on disk and counting it as it ends; return the stop reason.
 
-    Stops early at the first error that every other trial would meet too, such as a wrong key; the
-    reason is then that error. When interrupted, what ended before is kept and counted.
+    Draws no further trial after the first error that every other would meet too, such as a wrong
+    key; the reason is then that error, and the trials under way still end. When interrupted, what
+    ended before is kept and counted.
     """
-    async with aclosing(executor.run(job.specs())) as trials:
+    fatal: str | None = None
+    specs = takewhile(lambda _: fatal is None, job.specs())
+    async with aclosing(executor.run(specs)) as trials:
         async for trial in trials:
             log.append(trial)
             tally.add(trial)
             on_trial(trial)
-            if trial.fatal:
-                return trial.fatal
-    return COMPLETED
+            fatal = fatal or trial.fatal
+    return fatal or COMPLETED

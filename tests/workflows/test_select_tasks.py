@@ -1,0 +1,77 @@
+"""Tasks chosen by name, category and number."""
+
+import pytest
+
+from azd_eval.errors import InputError
+from azd_eval.workflows.select_tasks import TaskFilter, select_tasks
+from tests.factories import make_task
+
+TASKS = [
+    make_task("direct-answer", category="facts"),
+    make_task("refund-long", category="tone"),
+    make_task("refund-short", category="facts"),
+    make_task("odd[1]"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        (TaskFilter(), ["direct-answer", "refund-long", "refund-short", "odd[1]"]),
+        (TaskFilter("refund-*"), ["refund-long", "refund-short"]),
+        (TaskFilter("*-[ls]*"), ["refund-long", "refund-short"]),
+        (TaskFilter("direct-answer"), ["direct-answer"]),
+        (TaskFilter("odd[1]"), ["odd[1]"]),
+        (TaskFilter(category="facts"), ["direct-answer", "refund-short"]),
+        (TaskFilter("refund-*", "facts"), ["refund-short"]),
+        (TaskFilter(limit=2), ["direct-answer", "refund-long"]),
+        (TaskFilter("refund-*", limit=1), ["refund-long"]),
+        (TaskFilter(limit=99), ["direct-answer", "refund-long", "refund-short", "odd[1]"]),
+    ],
+)
+def test_tasks_are_taken_in_dataset_order_more_than_once(wanted, names):
+    selected = select_tasks(TASKS, wanted)
+
+    assert [names, names] == [[task.name for task in selected] for _ in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message", "hint"),
+    [
+        (
+            TaskFilter("direct-anwser"),
+            "no task matches `--task direct-anwser`",
+            "did you mean 'direct-answer'?",
+        ),
+        (
+            TaskFilter(category="fact"),
+            "no task matches `--category fact`",
+            "did you mean 'facts'?",
+        ),
+        (
+            TaskFilter("refund-long", "facs"),
+            "no task matches `--task refund-long` and `--category facs`",
+            "did you mean 'facts'?",
+        ),
+        (
+            TaskFilter("refund-long", "facts"),
+            "no task matches `--task refund-long` and `--category facts`",
+            "the categories are 'facts', 'tone'",
+        ),
+        (
+            TaskFilter("REFUND"),
+            "no task matches `--task REFUND`",
+            "the first tasks are 'direct-answer', 'refund-long', 'refund-short', 'odd[1]'",
+        ),
+        (
+            TaskFilter(category="zzz"),
+            "no task matches `--category zzz`",
+            "the categories are 'facts', 'tone'",
+        ),
+    ],
+)
+def test_an_empty_selection_is_an_error_with_the_closest_word(wanted, message, hint):
+    with pytest.raises(InputError) as refusal:
+        select_tasks(TASKS, wanted)
+
+    assert (message, hint) == (refusal.value.message, refusal.value.hint)
