@@ -1,7 +1,7 @@
 """A chat completions server on loopback whose answers are a function of the request.
 
 In a test:          with FakeOpenAI(lambda request: "yes") as server: ... server.base_url
-As a process:       python -m tests.fake_openai --port-file F --respond tests.personas:support_world
+As a process:       python -m tests.fake_openai --port-file F --respond tests.personas:respond
 
 `respond` gets a `FakeRequest` and returns the text of the reply, a dict (sent as JSON text), a
 `FakeReply` where the envelope matters, or a fault. It is never a queue: calls may come in any
@@ -303,7 +303,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="a fake chat completions server")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--port-file", type=Path, required=True)
-    parser.add_argument("--respond", default="tests.personas:support_world")
+    parser.add_argument("--respond", default="tests.personas:respond")
     options = parser.parse_args()
     module, _, name = options.respond.partition(":")
     respond = getattr(importlib.import_module(module), name)
