@@ -24,6 +24,8 @@ _NO_NAME = Fault(
 )
 
 Located = tuple[Loc, dict[str, Any]]
+FindPatternFault = Callable[[str], str | None] | None
+"""Says what is wrong with a regular expression, or None when nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +33,13 @@ class TaskRules:
     """What a row must fulfil beyond its types.
 
     `criteria_required`: nothing else would score the task. `strict`: only the fields of the
-    specification, and warnings are errors. `find_pattern_fault` says what is wrong with a regular
-    expression, or None; the engine that runs the pattern decides, so it is handed in.
+    specification, and warnings are errors. `find_pattern_fault` is handed in because the engine
+    that runs a pattern decides whether it is one.
     """
 
     criteria_required: bool = False
     strict: bool = False
-    find_pattern_fault: Callable[[str], str | None] | None = None
+    find_pattern_fault: FindPatternFault = None
 
 
 PLAIN_RULES = TaskRules()
@@ -56,6 +58,19 @@ def check_row(value: object, rules: TaskRules) -> list[Fault]:
     if rules.strict:
         faults = [replace(fault, severity="error") for fault in faults]
         faults += _find_unspecified(value)
+    return faults
+
+
+def find_check_faults(loc: Loc, check: dict[str, Any], find: FindPatternFault) -> list[Fault]:
+    """Find what is wrong with a check beyond its types: one kind, and a pattern that compiles."""
+    faults = []
+    if len(check) != 1:
+        hint = "use one criterion for each test"
+        faults.append(Fault(loc, f"expected exactly one kind of check, got {len(check)}", hint))
+    for kind in _PATTERNS:
+        pattern = check.get(kind)
+        if isinstance(pattern, str) and find is not None and (fault := find(pattern)):
+            faults.append(Fault((*loc, kind), f"invalid pattern: {fault}"))
     return faults
 
 
@@ -117,19 +132,7 @@ def _find_criteria_faults(group: list[Located], rules: TaskRules) -> list[Fault]
                 hint = f"rename it; the first is `{name_field(first[name])}`"
                 faults.append(Fault((*where, "name"), message, hint))
             if isinstance(check, dict):
-                faults += _find_check_faults((*where, "check"), check, rules)
-    return faults
-
-
-def _find_check_faults(loc: Loc, check: dict[str, Any], rules: TaskRules) -> list[Fault]:
-    faults = []
-    if len(check) != 1:
-        hint = "use one criterion for each test"
-        faults.append(Fault(loc, f"expected exactly one kind of check, got {len(check)}", hint))
-    for kind in _PATTERNS:
-        pattern, find = check.get(kind), rules.find_pattern_fault
-        if isinstance(pattern, str) and find is not None and (fault := find(pattern)):
-            faults.append(Fault((*loc, kind), f"invalid pattern: {fault}"))
+                faults += find_check_faults((*where, "check"), check, rules.find_pattern_fault)
     return faults
 
 

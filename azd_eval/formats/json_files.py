@@ -1,0 +1,46 @@
+"""A JSON document, and where its parts stand."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from azd_eval.errors import FilesRefused, Problem
+from azd_eval.files import read_text
+from azd_eval.formats.faults import Fault, name_field
+from azd_eval.formats.json_text import find_offsets, parse_json
+
+
+@dataclass(frozen=True, slots=True)
+class JsonFile:
+    """A document as maps, lists, text, numbers and flags."""
+
+    path: str
+    text: str
+    tree: Any
+
+    def place(self, fault: Fault, item: str | None = None) -> Problem:
+        """Give a fault its line and column; a missing key stands where its object begins."""
+        return _place(self.path, self.text, find_offsets(self.text, [fault])[0], fault, item)
+
+
+def read_json(path: Path, what: str) -> JsonFile:
+    """Read a file; raises `InputError` when there is none and `FilesRefused` with its faults."""
+    text = read_text(path, what)
+    tree, unreadable = parse_json(text)
+    if unreadable:
+        raise FilesRefused([_place(str(path), text, *each, None) for each in unreadable])
+    return JsonFile(str(path), text, tree)
+
+
+def _place(path: str, text: str, offset: int, fault: Fault, item: str | None) -> Problem:
+    before = text[:offset]
+    return Problem(
+        f"invalid JSON: {fault.message}" if fault.is_syntax else fault.message,
+        path,
+        before.count("\n") + 1,
+        len(before) - before.rfind("\n"),
+        item,
+        name_field(fault.loc),
+        fault.hint,
+        fault.severity,
+    )
