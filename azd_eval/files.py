@@ -1,7 +1,10 @@
 """Write files whole or not at all, and never over somebody's work."""
 
+import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from azd_eval.errors import InputError
@@ -13,7 +16,7 @@ def write_atomically(path: Path, text: str) -> None:
     Makes the folder. Half a surrogate pair, which UTF-8 cannot hold, is written as its escape.
     Raises `InputError` when the place cannot be written.
     """
-    try:
+    with _explaining(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
         try:
@@ -26,21 +29,36 @@ def write_atomically(path: Path, text: str) -> None:
         except BaseException:
             os.unlink(temporary)
             raise
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that must not exist yet; raises `InputError` when it does."""
+    with _explaining(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            # Taking the name first leaves one winner when two write at once.
+            path.touch(exist_ok=False)
+        except FileExistsError as error:
+            raise InputError(
+                f"{str(path)!r} exists and is not overwritten",
+                hint="move it away or choose another name",
+            ) from error
+    try:
+        write_atomically(path, text)
+    except BaseException:
+        path.unlink()
+        raise
+
+
+@contextmanager
+def _explaining(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise InputError(
             f"cannot write {str(path)!r}: {error.strerror or error}",
             hint="choose a folder that can be written",
         ) from error
-
-
-def write_new(path: Path, text: str) -> None:
-    """Write a file that must not exist yet; raises `InputError` when it does."""
-    if os.path.lexists(path):
-        raise InputError(
-            f"{str(path)!r} exists and is not overwritten",
-            hint="move it away or choose another name",
-        )
-    write_atomically(path, text)
 
 
 def read_text(path: Path, what: str) -> str:
@@ -59,3 +77,9 @@ def read_text(path: Path, what: str) -> str:
         ) from error
     except OSError as error:
         raise InputError(f"cannot read {what}: {path.absolute()}: {error.strerror}") from error
+
+
+def hash_file(path: Path) -> str:
+    """Give the SHA-256 of a file's bytes, in hex, without reading it whole."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -45,7 +45,7 @@ def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
         for line in file:
             try:
                 value = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(value, dict):
                 yield value
