@@ -324,10 +324,12 @@ def test_scores_have_two_decimals_and_a_third_next_to_perfect(score, shown):
 
 def test_the_offline_engine_is_named_on_both_pages_and_only_then():
     trials = [_trial()]
-    banner = "Rules, not a language model."
+    banner = "The offline engine did this work: rules, not a language model."
 
-    assert banner in render_run(_run(trials, engine="offline-rules"), trials)
-    assert banner in render_optimization(_optimization(engine="offline-rules"), _TEXTS)
+    assert banner in render_run(_run(trials, engine="rules, not a language model"), trials)
+    assert banner in render_optimization(
+        _optimization(engine="rules, not a language model"), _TEXTS
+    )
     assert not any(banner in html for html in _both())
 
 
