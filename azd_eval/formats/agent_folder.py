@@ -1,4 +1,4 @@
-"""`.agent_configs/`, azd's folder of an agent: read its metadata, start a baseline, apply a text."""
+"""`.agent_configs/`, azd's folder of an agent: its metadata, its baseline, its archive."""
 
 import shutil
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from azd_eval.errors import FilesRefused, InputError
 from azd_eval.files import write_atomically, write_new
 from azd_eval.formats.faults import Fault, name_kind
 from azd_eval.formats.yaml_files import YamlFile, dump_yaml, read_yaml
-from azd_eval.formats.yaml_scalars import fit, resolve
+from azd_eval.formats.yaml_scalars import Plain, resolve
 
 BASELINE = Path(".agent_configs") / "baseline"
 
@@ -32,8 +32,7 @@ class AgentMetadata:
 def read_agent_metadata(path: Path) -> AgentMetadata:
     """Read a `metadata.yaml`, or that of a folder; keys that are not ours are passed over.
 
-    Paths in it are relative to it. Raises `InputError` for a file that cannot be read, also when
-    the text that it points to is missing.
+    Paths in it are relative to it. Raises `InputError` for a file that cannot be read.
     """
     if path.is_dir():
         path = path / _METADATA
@@ -107,5 +106,8 @@ def _as_map(file: YamlFile) -> dict[str, Any]:
 
 
 def _text(tree: Mapping[str, Any], *keys: str) -> str | None:
-    values = (fit(tree.get(key), str) for key in keys)
-    return next((value for value in values if isinstance(value, str) and value.strip()), None)
+    for key in keys:
+        value = tree.get(key)
+        if isinstance(value, str) and not (isinstance(value, Plain) and value.is_null):
+            return str(value)
+    return None

@@ -64,7 +64,7 @@ class Schema(Generic[T]):
     def read(self, tree: object) -> tuple[T | None, list[Fault]]:
         """Give what the tree holds, or None and every fault of its shape."""
         try:
-            return self._adapter.validate_python(tree), []
+            return self._adapter.validate_python(tree, strict=True), []
         except ValidationError as error:
             details = error.errors(include_url=False)
         return None, [self._word(detail) for detail in details]

@@ -1,0 +1,123 @@
+"""eval.yaml: read it strictly, every fault with its line, and write the first one."""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from azd_eval.config import DEFAULT_ITERATIONS, EvalConfig
+from azd_eval.domain.gate import read_error_limit, read_share
+from azd_eval.errors import FilesRefused
+from azd_eval.formats.eval_aliases import Adopted, adopt
+from azd_eval.formats.faults import Fault, name_kind
+from azd_eval.formats.schema import Schema
+from azd_eval.formats.yaml_files import dump_yaml, read_yaml
+from azd_eval.formats.yaml_scalars import fit
+from azd_eval.prompts import fill
+
+_SCHEMA = Schema(EvalConfig)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_EXAMPLE = """\
+the smallest eval.yaml is
+  agent:
+    name: my-agent
+  dataset_file: ./my_eval_dataset.jsonl
+  options:
+    eval_model: gpt-4.1-mini"""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedConfig:
+    """A config, and what to tell about the way it was written."""
+
+    config: EvalConfig
+    path: Path
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteConfig:
+    """What the first eval.yaml says. `callable` makes it a Python agent, else it is a model."""
+
+    agent: str
+    model: str
+    dataset_file: str
+    evaluators: tuple[str, ...]
+    name: str | None = None
+    callable: str | None = None
+    max_iterations: int = DEFAULT_ITERATIONS
+
+
+def load_eval_yaml(path: Path) -> LoadedConfig:
+    """Read a config; raises `InputError` when there is none, `FilesRefused` with all problems."""
+    file = read_yaml(path, "config")
+    if not isinstance(file.tree, dict):
+        given = "nothing" if file.tree is None else name_kind(file.tree)
+        fault = Fault((), f"expected `agent`, `dataset_file` and `options`, got {given}", _EXAMPLE)
+        raise FilesRefused([file.place(fault)])
+    adopted = adopt(file.tree)
+    faults = list(adopted.faults)
+    tree = fit(adopted.tree, EvalConfig)
+    faults += _read_limits(tree)
+    config, mismatches = _SCHEMA.read(tree)
+    faults += [*mismatches, *_find_pasted_keys(tree)]
+    if config is None or faults:
+        problems = [file.place(_as_written(fault, adopted)) for fault in faults]
+        raise FilesRefused(sorted(problems, key=lambda problem: problem.line or 0))
+    notes = (file.place(note) for note in adopted.notes)
+    return LoadedConfig(config, path, tuple(map(str, notes)))
+
+
+def write_eval_yaml(suite: SuiteConfig) -> str:
+    """Write the eval.yaml of a new suite, with comments for whoever edits it."""
+    agent: dict[str, Any] = {"name": suite.agent, "kind": "model", "model": suite.model}
+    if suite.callable is not None:
+        agent = {"name": suite.agent, "kind": "python", "callable": suite.callable}
+    options = {
+        "eval_model": suite.model,
+        "optimization_model": suite.model,
+        "max_iterations": suite.max_iterations,
+    }
+    named = {"name": suite.name} if suite.name is not None else {}
+    blocks = {
+        "agent": dump_yaml({**named, "agent": agent}),
+        "dataset": dump_yaml({"dataset_file": suite.dataset_file}),
+        "evaluators": dump_yaml({"evaluators": list(suite.evaluators)}),
+        "options": dump_yaml({"options": options}).rstrip("\n"),
+    }
+    return fill("eval.yaml", blocks)
+
+
+def _as_written(fault: Fault, adopted: Adopted) -> Fault:
+    is_bare = fault.loc in (("agent",), ("agent", "name")) and fault.message.startswith("missing")
+    hint = _EXAMPLE if is_bare else fault.hint
+    return replace(fault, loc=adopted.trace(fault.loc), hint=hint)
+
+
+def _read_limits(tree: dict[str, Any]) -> list[Fault]:
+    """Turn `70%` into 0.7 and try the limit of errors; what cannot be read is taken out."""
+    options, faults = tree.get("options"), []
+    if not isinstance(options, dict):
+        return []
+    for key, read in (("fail_under", read_share), ("max_errors", read_error_limit)):
+        if isinstance(options.get(key), str | int | float):
+            try:
+                value = read(options[key])
+            except ValueError as error:
+                faults.append(Fault(("options", key), str(error)))
+                del options[key]
+            else:
+                options[key] = value if key == "fail_under" else options[key]
+    return faults
+
+
+def _find_pasted_keys(tree: dict[str, Any]) -> list[Fault]:
+    models = tree.get("models")
+    hint = "put the key into a variable or a `.env` file, and its name here"
+    return [
+        Fault(("models", name, "api_key_env"), "expected the name of a variable", hint)
+        for name, model in (models.items() if isinstance(models, dict) else ())
+        if isinstance(model, dict)
+        and isinstance(variable := model.get("api_key_env"), str)
+        and not _VARIABLE.fullmatch(variable)
+    ]
