@@ -98,6 +98,12 @@ class InitFlags(CommonFlags):
     name: Annotated[
         str | None, typer.Option("--name", help="Name of the suite; default: the agent's.")
     ] = None
+    callable: Annotated[
+        str | None,
+        typer.Option(
+            "--callable", metavar="FILE.py:NAME", help="Your agent is this Python function."
+        ),
+    ] = None
     out_file: Annotated[
         Path, typer.Option("--out-file", metavar="FILE", help="Where the config goes.")
     ] = Path("eval.yaml")

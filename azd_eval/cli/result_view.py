@@ -38,6 +38,11 @@ def word_score(score: float | None, interval: Interval | None) -> str:
     return f"{score:.2f} (95 % interval {interval[0]:.2f} to {interval[1]:.2f})"
 
 
+def word_number(score: float | None) -> str:
+    """Write a score alone, as `0.75`; `-` when there is none."""
+    return "-" if score is None else f"{score:.2f}"
+
+
 def word_usage(usage: Usage) -> str:
     """Write what was spent, as one phrase."""
     roles = ", ".join(f"{count} {role}" for role, count in usage.calls_by_role.items() if count)
@@ -62,9 +67,8 @@ def _show_tasks(console: Console, results: tuple[TaskResult, ...]) -> None:
 
 
 def _task_row(result: TaskResult) -> list[Cell]:
-    score = "-" if result.score is None else f"{result.score:.2f}"
     status = styled(result.status, _COLOURS[result.status])
-    return [result.name, score, status, f"{result.met}/{result.asked}"]
+    return [result.name, word_number(result.score), status, f"{result.met}/{result.asked}"]
 
 
 def _show_failures(console: Console, trials: Iterable[Trial]) -> None:

@@ -151,6 +151,7 @@ class OptimizationSummary:
     iterations: int
     evaluations: int
     stop_reason: str
+    stop_message: str
     usage: Usage
     duration_s: float
     diff: str = ""

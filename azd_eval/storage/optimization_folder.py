@@ -48,6 +48,9 @@ class OptimizationFolder:
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         _write_json(self.path / "summary.json", summary)
 
+    def write_report(self, html: str) -> None:
+        write_atomically(self.path / "report.html", html)
+
     def close(self) -> None:
         self._events.close()
 

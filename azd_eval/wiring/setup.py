@@ -15,7 +15,7 @@ from azd_eval.evaluators.undecided import UndecidedJudge
 from azd_eval.files import hash_file
 from azd_eval.formats.eval_yaml import load_eval_yaml
 from azd_eval.formats.jsonl import JsonlDataset
-from azd_eval.formats.task_rows import TaskRules
+from azd_eval.formats.task_rules import TaskRules
 from azd_eval.prompts import template_path
 from azd_eval.wiring.agents import Agent, find_agent, find_agent_name
 from azd_eval.wiring.environment import Environment, read_environment

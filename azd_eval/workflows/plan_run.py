@@ -22,9 +22,14 @@ class CallPlan:
 
 
 def plan_run(
-    tasks: TaskSource, evaluators: Sequence[Evaluator], *, repeats: int = 1, batched: bool = False
+    tasks: TaskSource,
+    evaluators: Sequence[Evaluator],
+    *,
+    repeats: int = 1,
+    batched: bool = False,
+    asks_models: bool = True,
 ) -> CallPlan:
-    """Count tasks and calls exactly.
+    """Count tasks and calls exactly. Without `asks_models`, no judge is ever called.
 
     Raises `FilesRefused` naming each task that no evaluator scores: it would be neither passed nor
     failed, and nobody would notice.
@@ -51,4 +56,4 @@ def plan_run(
             )
     if unscored:
         raise FilesRefused(unscored)
-    return CallPlan(count, agent * repeats, judge * repeats)
+    return CallPlan(count, agent * repeats, judge * repeats if asks_models else 0)

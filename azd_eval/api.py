@@ -1,0 +1,98 @@
+"""The Python API: the commands as functions, for scripts and notebooks.
+
+    import azd_eval
+
+    summary = azd_eval.evaluate("eval.yaml", repeats=3)
+    better = azd_eval.optimize("eval.yaml", max_iterations=5)
+
+The keywords are the fields of `Overrides`, which are also the flags of the command line. Errors are
+those of `azd_eval.errors`. Every call has its own event loop and clients, so that it may be made
+more than once in a process, and from a notebook.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+from azd_eval.domain.score import Trial
+from azd_eval.domain.summary import OptimizationSummary, RunSummary
+from azd_eval.wiring.evaluation import open_evaluation
+from azd_eval.wiring.optimization import Watch, open_optimization, require_writable
+from azd_eval.wiring.overrides import Overrides
+from azd_eval.wiring.setup import set_up
+
+T = TypeVar("T")
+
+
+async def aevaluate(
+    config: Path | str | None = None,
+    *,
+    on_trial: Callable[[Trial], None] = lambda _: None,
+    **overrides: Any,
+) -> RunSummary:
+    """Score every task of the dataset; `config` defaults to the eval.yaml of the working folder.
+
+    `on_trial` is called with each trial as it ends. A missed gate is no error: see `summary.gate`.
+    """
+    given = Overrides(**overrides)
+    setup = set_up(_as_path(config), given)
+    setup.plan()
+    return await open_evaluation(setup, _as_path(given.run_dir)).run(on_trial)
+
+
+async def aoptimize(
+    config: Path | str | None = None,
+    *,
+    apply: bool = False,
+    on_trial: Callable[[Trial], None] = lambda _: None,
+    **overrides: Any,
+) -> OptimizationSummary:
+    """Revise the agent's instructions and keep what is better.
+
+    With `apply`, better instructions are written to where the agent reads them.
+    """
+    setup = set_up(_as_path(config), Overrides(**overrides), built_in=True)
+    setup.plan()
+    if apply:
+        require_writable(setup)
+    watch = Watch(on_step=lambda _: None, on_trial=on_trial)
+    return await open_optimization(setup).run(watch, applies=apply)
+
+
+def evaluate(config: Path | str | None = None, **overrides: Any) -> RunSummary:
+    """Do what `aevaluate` does, and wait for it."""
+    return _wait_for(aevaluate(config, **overrides))
+
+
+def optimize(config: Path | str | None = None, **overrides: Any) -> OptimizationSummary:
+    """Do what `aoptimize` does, and wait for it."""
+    return _wait_for(aoptimize(config, **overrides))
+
+
+def _as_path(path: Path | str | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _wait_for(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    # A notebook has a loop of its own, which must not be entered twice: use another thread's.
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(asyncio.run(work))
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            failure.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if failure:
+        raise failure[0]
+    return outcome[0]

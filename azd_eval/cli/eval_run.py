@@ -1,0 +1,128 @@
+"""`eval run`: score every task of the dataset."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from azd_eval.cli.console import Console
+from azd_eval.cli.flags import CommonFlags, RunFlags
+from azd_eval.cli.result_view import show_run
+from azd_eval.domain.gate import read_error_limit, read_share
+from azd_eval.domain.score import Trial
+from azd_eval.domain.summary import RunSummary
+from azd_eval.errors import InputError, Interrupted
+from azd_eval.storage.run_folder import read_trials
+from azd_eval.wiring.evaluation import Evaluation, open_evaluation
+from azd_eval.wiring.overrides import Overrides
+from azd_eval.wiring.setup import Setup, set_up
+from azd_eval.workflows.plan_run import CallPlan
+
+GATE_MISSED = 1
+NOT_MEASURED = 3
+
+
+def run_suite(flags: RunFlags) -> int:
+    """Run the suite; the exit code says whether it was measured and whether it is good enough."""
+    enter_folder(flags)
+    console = Console(flags)
+    setup = set_up(flags.config, _read_overrides(flags))
+    plan = setup.plan()
+    if flags.dry_run:
+        return show_plan(console, plan, setup.notes)
+    if setup.engine:
+        console.note(f"engine: {setup.engine}")
+    evaluation = open_evaluation(setup, flags.run_dir)
+    summary = _run(console, evaluation, plan.tasks * setup.config.options.repeats)
+    console.notes(summary.notes)
+    show_run(console, summary, _read_in_order(evaluation, summary))
+    console.show_json(summary.as_dict())
+    return exit_code(summary, setup, has_gate=not flags.no_gate)
+
+
+def exit_code(summary: RunSummary, setup: Setup, *, has_gate: bool) -> int:
+    """Choose the exit code: not measured wins over a missed gate."""
+    limit = read_error_limit(setup.config.options.max_errors)
+    is_unscored = summary.score is None and summary.tasks.skipped < summary.tasks.total
+    if is_unscored or limit.is_exceeded(summary.errored_trials, summary.trials):
+        return NOT_MEASURED
+    return GATE_MISSED if has_gate and not summary.gate.passed else 0
+
+
+def enter_folder(flags: CommonFlags) -> None:
+    """Work in the folder of `--cwd`."""
+    if flags.cwd is None:
+        return
+    try:
+        os.chdir(flags.cwd)
+    except OSError as error:
+        raise InputError(f"--cwd: cannot enter {str(flags.cwd)!r}: {error.strerror}") from error
+
+
+def show_plan(console: Console, plan: CallPlan, notes: tuple[str, ...]) -> int:
+    """Show how many calls there would be, by role."""
+    console.notes(notes)
+    console.say(f"Tasks    {plan.tasks}")
+    for role in ("agent", "judge", "optimizer"):
+        if count := getattr(plan, role):
+            console.say(f"{role.capitalize():8} {count} calls")
+    console.say(f"Total    {plan.total} calls, if none has to be repeated; none was made")
+    console.show_json({**asdict(plan), "total": plan.total})
+    return 0
+
+
+def read_flag(flag: str, text: str | None, read: Callable[[str], Any]) -> Any:
+    """Read a flag's text; raises `InputError` that names the flag."""
+    if text is None:
+        return None
+    try:
+        return read(text)
+    except ValueError as error:
+        raise InputError(f"{flag}: {error}") from error
+
+
+def _read_overrides(flags: RunFlags) -> Overrides:
+    read_flag("--max-errors", flags.max_errors, read_error_limit)
+    return Overrides(
+        dataset=flags.dataset,
+        evaluators=tuple(flags.evaluator or ()),
+        name=flags.name,
+        task=flags.task,
+        category=flags.category,
+        limit=flags.limit,
+        repeats=flags.repeat,
+        concurrency=flags.concurrency,
+        eval_model=flags.eval_model,
+        model=flags.model,
+        instructions_file=flags.instructions_file,
+        fail_under=read_flag("--fail-under", flags.fail_under, read_share),
+        max_errors=flags.max_errors,
+        cache=not flags.no_cache,
+    )
+
+
+def _run(console: Console, evaluation: Evaluation, total: int) -> RunSummary:
+    done = 0
+    with console.progress("Tasks") as progress:
+
+        def count(_: Trial) -> None:
+            nonlocal done
+            done += 1
+            progress.update(done, total)
+
+        try:
+            return asyncio.run(evaluation.run(count))
+        except KeyboardInterrupt as error:
+            raise Interrupted(
+                f"interrupted after {done} of {total} trials; they are kept in "
+                f"{evaluation.setup.layout.show(evaluation.folder)}",
+                hint="the same command again takes answered calls from the cache",
+            ) from error
+
+
+def _read_in_order(evaluation: Evaluation, summary: RunSummary) -> list[Trial]:
+    if summary.tasks.passed == summary.tasks.total:
+        return []
+    failing = (trial for trial in read_trials(evaluation.folder) if trial.status != "passed")
+    return sorted(failing, key=lambda trial: (trial.index, trial.repeat))

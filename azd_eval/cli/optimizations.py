@@ -1,0 +1,101 @@
+"""`optimize list`, `show` and `apply`: past optimizations."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from azd_eval.cli.console import Console
+from azd_eval.cli.eval_run import enter_folder
+from azd_eval.cli.flags import ApplyFlags, CommonFlags, OptimizationFlags
+from azd_eval.errors import InputError
+from azd_eval.storage.optimization_folder import (
+    StoredOptimization,
+    candidate_instructions,
+    list_optimizations,
+)
+from azd_eval.wiring.layout import Layout
+from azd_eval.wiring.optimization import write_instructions
+from azd_eval.wiring.overrides import Overrides
+from azd_eval.wiring.setup import set_up
+
+
+def list_all(flags: CommonFlags) -> int:
+    """List optimizations, the newest first."""
+    enter_folder(flags)
+    console = Console(flags)
+    found = list_optimizations(Layout(Path.cwd()).optimizations)
+    rows = [_row(stored) for stored in found]
+    if rows:
+        console.table(["Optimization", "Agent", ">Baseline", ">Best", "Candidate", "Stopped"], rows)
+    else:
+        console.say("no optimizations yet; `azd-eval optimize` makes one")
+    console.show_json({"optimizations": [stored.summary or stored.manifest for stored in found]})
+    return 0
+
+
+def show_one(flags: OptimizationFlags) -> int:
+    """Show the candidates of one optimization, each with why it was kept or not."""
+    enter_folder(flags)
+    console = Console(flags)
+    stored = _choose(flags.optimization)
+    summary = stored.summary or {}
+    decided = [event for event in stored.events if event.get("event") == "decided"]
+    console.say(f"{stored.id}: {summary.get('stop_message', 'did not end by itself')}")
+    rows = [[c["id"], _score(c), "yes" if c["accepted"] else "no", c["reason"]] for c in decided]
+    console.table(["Candidate", ">Score", "Accepted", "Reason"], rows)
+    for candidate in decided:
+        if candidate["rationale"]:
+            console.say(f"{candidate['id']}: {candidate['rationale']}")
+    if summary.get("diff"):
+        console.say(summary["diff"])
+    console.show_json({"id": stored.id, "summary": stored.summary, "candidates": decided})
+    return 0
+
+
+def apply_candidate(flags: ApplyFlags) -> int:
+    """Write a candidate's instructions to where the agent reads them."""
+    enter_folder(flags)
+    console = Console(flags)
+    stored = _choose(flags.optimization)
+    text = candidate_instructions(stored.path, flags.candidate)
+    given = flags.config or stored.manifest.get("config")
+    setup = set_up(
+        Path(given) if given else None,
+        Overrides(agent=stored.manifest.get("agent")),
+        built_in=True,
+    )
+    place = setup.layout.show(write_instructions(setup, text))
+    console.say(f"Applied {flags.candidate} to {place}; the old text is in .agent_configs/archive")
+    console.show_json({"candidate": flags.candidate, "applied_to": place})
+    return 0
+
+
+def _choose(wanted: str | None) -> StoredOptimization:
+    found = list_optimizations(Layout(Path.cwd()).optimizations)
+    for stored in found:
+        if wanted in (None, stored.id):
+            return stored
+    raise InputError(
+        f"no optimization {wanted!r}" if wanted else "no optimizations yet",
+        hint="`azd-eval optimize list` shows what there is",
+    )
+
+
+def _row(stored: StoredOptimization) -> list[str]:
+    summary = stored.summary
+    agent = str(stored.manifest.get("agent", "-"))
+    if summary is None:
+        return [stored.id, agent, "-", "-", "-", "did not end by itself"]
+    best = summary["best"]
+    return [
+        stored.id,
+        agent,
+        _score(summary["baseline"]),
+        _score(best),
+        best["id"],
+        summary["stop_reason"],
+    ]
+
+
+def _score(value: Mapping[str, Any]) -> str:
+    return "-" if value["score"] is None else f"{value['score']:.2f}"

@@ -1,0 +1,107 @@
+"""`optimize`: revise the agent's instructions and keep what is better."""
+
+import asyncio
+
+from azd_eval.cli.console import Console, ProgressLine
+from azd_eval.cli.eval_run import NOT_MEASURED, enter_folder, show_plan
+from azd_eval.cli.flags import OptimizeFlags
+from azd_eval.cli.optimization_view import show_optimization
+from azd_eval.cli.result_view import word_number
+from azd_eval.domain.score import Trial
+from azd_eval.domain.summary import OptimizationSummary
+from azd_eval.errors import InputError, Interrupted
+from azd_eval.wiring.optimization import (
+    Optimization,
+    Watch,
+    open_optimization,
+    plan_optimization,
+    require_writable,
+)
+from azd_eval.wiring.overrides import Overrides
+from azd_eval.wiring.setup import set_up
+from azd_eval.workflows.optimize_agent import OptimizationProgress
+
+
+def optimize_instructions(flags: OptimizeFlags) -> int:
+    """Optimize; exit 0 whether it improved or not, 3 when nothing could be measured."""
+    enter_folder(flags)
+    console = Console(flags)
+    setup = set_up(flags.config, _read_overrides(flags), built_in=True)
+    plan = plan_optimization(setup)
+    if flags.apply:
+        require_writable(setup)
+    if flags.dry_run:
+        return show_plan(console, plan, setup.notes)
+    if setup.engine:
+        console.note(f"engine: {setup.engine}")
+    iterations = setup.config.options.max_iterations
+    console.note(
+        f"Optimizing {setup.agent.name!r}: {iterations} iterations, "
+        f"at most {plan.agent} agent calls and {plan.judge} judge calls"
+    )
+    optimization = open_optimization(setup)
+    per_candidate = plan.tasks * setup.config.options.repeats
+    summary = _run(console, optimization, per_candidate, applies=flags.apply)
+    console.notes(summary.notes)
+    show_optimization(console, summary)
+    console.show_json(summary.as_dict())
+    return NOT_MEASURED if summary.baseline.score is None else 0
+
+
+def _read_overrides(flags: OptimizeFlags) -> Overrides:
+    if flags.agent and flags.agent_name and flags.agent != flags.agent_name:
+        raise InputError(f"two agents are named: {flags.agent_name!r} and {flags.agent!r}")
+    return Overrides(
+        agent=flags.agent_name or flags.agent,
+        dataset=flags.dataset,
+        evaluators=tuple(flags.evaluator or ()),
+        eval_model=flags.eval_model,
+        optimize_model=flags.optimize_model,
+        model=flags.model,
+        instructions_file=flags.instructions_file,
+        max_iterations=flags.max_iterations,
+        concurrency=flags.concurrency,
+        seed=flags.seed,
+        cache=not flags.no_cache,
+    )
+
+
+def _run(
+    console: Console, optimization: Optimization, per_candidate: int, *, applies: bool
+) -> OptimizationSummary:
+    with console.progress("Baseline") as line:
+        follower = _Follower(console, line, per_candidate)
+        try:
+            watch = Watch(follower.step, follower.count)
+            return asyncio.run(optimization.run(watch, applies=applies))
+        except KeyboardInterrupt as error:
+            place = optimization.setup.layout.show(optimization.folder)
+            raise Interrupted(
+                f"interrupted; every candidate and verdict so far is kept in {place}",
+                hint="the same command again takes answered calls from the cache",
+            ) from error
+
+
+class _Follower:
+    """Turns steps and trials into progress."""
+
+    def __init__(self, console: Console, line: ProgressLine, per_candidate: int) -> None:
+        self._console = console
+        self._line = line
+        self._total = per_candidate
+        self._done = 0
+
+    def count(self, _: Trial) -> None:
+        self._done += 1
+        self._line.update(self._done, self._total)
+
+    def step(self, progress: OptimizationProgress) -> None:
+        self._done = 0
+        if progress.step == "measuring":
+            self._line.update(0, self._total, progress.candidate_id)
+        elif progress.result is not None:
+            result = progress.result
+            self._console.note(
+                f"[{progress.iteration}/{progress.max_iterations}] {result.id}: "
+                f"{word_number(result.score)}, {result.reason}"
+            )
