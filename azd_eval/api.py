@@ -53,7 +53,7 @@ async def aoptimize(
 
     With `apply`, better instructions are written to where the agent reads them.
     """
-    setup = set_up(_as_path(config), Overrides(**overrides), built_in=True)
+    setup = set_up(_as_path(config), Overrides(**overrides), optimizes=True)
     setup.plan()
     if apply:
         require_writable(setup)

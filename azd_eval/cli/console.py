@@ -40,12 +40,12 @@ class Console:
     def say(self, text: Cell = "") -> None:
         """Print a line of the result; nothing with `--json`."""
         if not self.wants_json:
-            self._out.print(text)
+            self._out.print(text, soft_wrap=not self._out.is_terminal)
 
     def note(self, text: str) -> None:
         """Print a side remark to stderr; nothing with `--quiet`."""
         if not self._quiet:
-            self._err.print(Text(text))
+            self._err.print(Text(text), soft_wrap=not self._err.is_terminal)
 
     def notes(self, notes: Iterable[str]) -> None:
         """Print remarks, each led by the word `note`."""

@@ -62,7 +62,7 @@ def apply_candidate(flags: ApplyFlags) -> int:
     setup = set_up(
         Path(given) if given else None,
         Overrides(agent=stored.manifest.get("agent")),
-        built_in=True,
+        optimizes=True,
     )
     place = setup.layout.show(write_instructions(setup, text))
     console.say(f"Applied {flags.candidate} to {place}; the old text is in .agent_configs/archive")

@@ -26,7 +26,7 @@ def optimize_instructions(flags: OptimizeFlags) -> int:
     """Optimize; exit 0 whether it improved or not, 3 when nothing could be measured."""
     enter_folder(flags)
     console = Console(flags)
-    setup = set_up(flags.config, _read_overrides(flags), built_in=True)
+    setup = set_up(flags.config, _read_overrides(flags), optimizes=True)
     plan = plan_optimization(setup)
     if flags.apply:
         require_writable(setup)

@@ -57,6 +57,16 @@ class Agent:
         """The instructions as they are now."""
         return Candidate(BASELINE_ID, self.instructions.text)
 
+    def require_revisable(self) -> None:
+        """Raise `InputError` where revising the instructions would change nothing."""
+        if self.function is not None and not self.function.accepts_instructions:
+            raise InputError(
+                f"`{self.function.name}` takes no instructions, so that revising them has no effect",
+                hint="give the function a parameter `instructions`",
+            )
+        if not self.instructions.text.strip():
+            raise InputError(f"the agent {self.name!r} has no instructions", hint=_LINES_TO_ADD)
+
     def build_target(self, pool: ModelPool, timeout_s: float) -> Target:
         """Make the live agent; its calls share the gate and the meter of the pool."""
         if self.function is None:

@@ -8,6 +8,7 @@ from azd_eval.config import TASK_ADHERENCE, EvaluatorReference
 from azd_eval.domain.criterion import Rubric
 from azd_eval.domain.ports import Evaluator, Judge
 from azd_eval.errors import FilesRefused, Problem
+from azd_eval.evaluators.checks import pattern_fault
 from azd_eval.evaluators.criteria import TaskAdherence
 from azd_eval.evaluators.rubric import RubricEvaluator
 from azd_eval.formats.evaluator_files import find_evaluator, read_evaluator
@@ -68,7 +69,7 @@ def _read_rubric(reference: EvaluatorReference, layout: Layout) -> Rubric:
             hint=f"the built-in evaluator is `{TASK_ADHERENCE}`",
         )
         raise FilesRefused([problem])
-    return read_evaluator(_locate(reference, layout))
+    return read_evaluator(_locate(reference, layout), pattern_fault)
 
 
 def _locate(reference: EvaluatorReference, layout: Layout) -> Path:

@@ -173,7 +173,7 @@ def plan_optimization(setup: Setup) -> CallPlan:
     """Count the calls of the whole search, at most: baseline and all iterations."""
     once = setup.plan()
     iterations = setup.config.options.max_iterations
-    offline = optimization_models(setup)["optimizer"] == OFFLINE
+    offline = setup.optimizer_model == OFFLINE
     return CallPlan(
         tasks=once.tasks,
         agent=once.agent * (1 + iterations),
@@ -184,8 +184,7 @@ def plan_optimization(setup: Setup) -> CallPlan:
 
 def optimization_models(setup: Setup) -> dict[str, str]:
     """Name the models by role, the reviser's too."""
-    optimizer = setup.config.options.optimization_model or setup.judge_model
-    return {**setup.models, "optimizer": optimizer}
+    return {**setup.models, "optimizer": setup.optimizer_model}
 
 
 def require_writable(setup: Setup) -> Path:
@@ -193,8 +192,10 @@ def require_writable(setup: Setup) -> Path:
     instructions = setup.agent.instructions
     if instructions.is_inline:
         raise InputError(
-            "the instructions stand inside eval.yaml, which is never rewritten",
-            hint="move them into a file and name it as `agent.instructions_file`",
+            f"{setup.config_path}: `agent.instructions` stand inside the config, which is never "
+            "rewritten",
+            hint="move them into a file and name it as `agent.instructions_file`, or replace the "
+            "lines of `agent.instructions` by the candidate's instructions.md",
         )
     return instructions.file or setup.layout.baseline_instructions
 
@@ -207,5 +208,5 @@ def write_instructions(setup: Setup, text: str) -> Path:
 
 
 def _build_optimizer(setup: Setup, pool: ModelPool) -> Optimizer:
-    model = optimization_models(setup)["optimizer"]
+    model = setup.optimizer_model
     return RuleOptimizer() if model == OFFLINE else ReflectOptimizer(pool.model(model))

@@ -22,7 +22,7 @@ from azd_eval.wiring.environment import Environment, read_environment
 from azd_eval.wiring.evaluators import EvaluatorSet, resolve_evaluators
 from azd_eval.wiring.layout import CONFIG_NAME, Layout
 from azd_eval.wiring.model_choice import choose_model, describe_engine
-from azd_eval.wiring.models import OFFLINE, ModelPool, PoolOptions
+from azd_eval.wiring.models import OFFLINE, ModelPool, PoolOptions, resolve_endpoint
 from azd_eval.wiring.overrides import Overrides
 from azd_eval.workflows.plan_run import CallPlan, plan_run
 from azd_eval.workflows.select_tasks import TaskFilter, select_tasks
@@ -58,9 +58,14 @@ class Setup:
 
     @property
     def models(self) -> dict[str, str]:
-        """Name the models by role."""
+        """Name the models of an evaluation by role."""
         named = {"agent": self.agent.model, "judge": self.judge_model}
         return {role: model for role, model in named.items() if model}
+
+    @property
+    def optimizer_model(self) -> str:
+        """The model that revises instructions."""
+        return self.config.options.optimization_model or self.judge_model
 
     def describe(self) -> dict[str, Any]:
         """Tell all that decides the result, for the manifest: settings, and hashes of contents."""
@@ -113,16 +118,16 @@ class Setup:
         return kind(pool.model(self.judge_model), journal, parameters)
 
 
-def set_up(given: Path | None, overrides: Overrides, *, built_in: bool = False) -> Setup:
+def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False) -> Setup:
     """Read and check everything: config, dataset, evaluators, agent, models.
 
-    Raises `InputError`, with the problems of all files at once. With `built_in`, a missing config
-    or dataset is made up for by the built-in coding tasks.
+    Raises `InputError`, with the problems of all files at once. For an optimization (`optimizes`),
+    a missing config or dataset is made up for by the built-in coding tasks.
     """
     path = find_config(given, Path.cwd())
     layout = Layout(path.absolute().parent if path else Path.cwd())
-    config, notes = _load_config(path, overrides, layout, built_in=built_in)
-    dataset = _locate_dataset(config, overrides, layout, built_in=built_in)
+    config, notes = _load_config(path, overrides, layout, built_in=optimizes)
+    dataset = _locate_dataset(config, overrides, layout, built_in=optimizes)
     source, evaluators, warnings = _read_files(config, layout, dataset)
     environment = read_environment(layout.project)
     judge_model = choose_model(config.options.eval_model, environment)
@@ -131,9 +136,9 @@ def set_up(given: Path | None, overrides: Overrides, *, built_in: bool = False) 
         layout.project,
         judge_model=judge_model,
         flag=Path(overrides.instructions_file) if overrides.instructions_file else None,
-        built_in=built_in and path is None,
+        built_in=optimizes and path is None,
     )
-    return Setup(
+    setup = Setup(
         config_path=path,
         config=config,
         layout=layout,
@@ -146,6 +151,10 @@ def set_up(given: Path | None, overrides: Overrides, *, built_in: bool = False) 
         uses_cache=overrides.cache,
         notes=(*notes, *warnings, *agent_notes),
     )
+    _check_models(setup, optimizes=optimizes)
+    if optimizes:
+        agent.require_revisable()
+    return setup
 
 
 def find_config(given: Path | None, folder: Path) -> Path | None:
@@ -156,6 +165,12 @@ def find_config(given: Path | None, folder: Path) -> Path | None:
         return given
     found = folder / CONFIG_NAME
     return found if found.is_file() else None
+
+
+def _check_models(setup: Setup, *, optimizes: bool) -> None:
+    names = {*setup.models.values()} | ({setup.optimizer_model} if optimizes else set())
+    for name in sorted(names):
+        resolve_endpoint(name, setup.config.models, setup.environment)
 
 
 def _load_config(
