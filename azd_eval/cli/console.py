@@ -5,6 +5,7 @@ Results go to stdout, all else to stderr. Text from files, agents and models is 
 
 import json
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -17,7 +18,7 @@ from rich.text import Text
 from azd_eval.cli.flags import CommonFlags
 
 _NARROW = 100
-_STEPS_WITHOUT_TERMINAL = 10
+_SECONDS_WITHOUT_TERMINAL = 10.0
 
 Cell = str | Text
 
@@ -96,13 +97,13 @@ class Console:
 
 
 class ProgressLine:
-    """A bar on a terminal; elsewhere one line every tenth of the work."""
+    """A bar on a terminal; elsewhere a line every ten seconds, so that logs stay short."""
 
     def __init__(self, console: RichConsole, title: str, *, shown: bool) -> None:
         self._console = console
         self._title = title
         self._shown = shown
-        self._last_step = 0
+        self._last_line = time.monotonic()
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
@@ -136,11 +137,9 @@ class ProgressLine:
             self._bar.update(
                 self._task, completed=done, total=total, description=self._title, visible=True
             )
-        elif self._shown and total:
-            step = done * _STEPS_WITHOUT_TERMINAL // total
-            if step != self._last_step:
-                self._last_step = step
-                self._console.print(Text(f"{self._title}: {done}/{total}"))
+        elif self._shown and time.monotonic() - self._last_line >= _SECONDS_WITHOUT_TERMINAL:
+            self._last_line = time.monotonic()
+            self._console.print(Text(f"{self._title}: {done}/{total}"))
 
 
 def _rich_console(stream: Any) -> RichConsole:

@@ -61,7 +61,7 @@ class Agent:
         """Raise `InputError` where revising the instructions would change nothing."""
         if self.function is not None and not self.function.accepts_instructions:
             raise InputError(
-                f"`{self.function.name}` takes no instructions, so that revising them has no effect",
+                f"`{self.function.name}` takes no instructions: revising them has no effect",
                 hint="give the function a parameter `instructions`",
             )
         if not self.instructions.text.strip():
