@@ -67,12 +67,13 @@ def read_line(raw: bytes, number: int, path: str, rules: TaskRules) -> Line:
     told = {fault.loc for _, fault in unreadable}
     faults = [fault for fault in faults if fault.loc not in told]
     placed = [*unreadable, *zip(find_offsets(text, faults), faults, strict=True)]
-    problems = [_place(fault, offset, number, path, name) for offset, fault in placed]
+    problems = [place_fault(fault, offset, number, path, name) for offset, fault in placed]
     is_good = all(problem.severity != "error" for problem in problems)
     return Line(number, cast(TaskRow, value) if is_good else None, name, problems)
 
 
-def _place(fault: Fault, offset: int, number: int, path: str, name: str | None) -> Problem:
+def place_fault(fault: Fault, offset: int, number: int, path: str, name: str | None) -> Problem:
+    """Give a fault its line and column; `name` is the task's."""
     return Problem(
         f"invalid JSON on line {number}: {fault.message}" if fault.is_syntax else fault.message,
         path,

@@ -22,6 +22,15 @@ _NO_NAME = Fault(
     "it is made from the content; a name of your own keeps results comparable",
     "warning",
 )
+_NO_CRITERIA = Fault(
+    ("criteria",), "missing `criteria`", "without criteria nothing scores this task; write one"
+)
+_ONLY_RUBRICS = Fault(
+    ("criteria",),
+    "missing `criteria`",
+    "only a rubric can score this task; criteria of its own say more",
+    "warning",
+)
 
 Located = tuple[Loc, dict[str, Any]]
 FindPatternFault = Callable[[str], str | None] | None
@@ -88,9 +97,8 @@ def _find_broken_rules(row: dict[str, Any], rules: TaskRules) -> list[Fault]:
         groups = [*([turn] for turn in turns[:-1]), [*turns[-1:], top]]
     for group in groups:
         faults += _find_criteria_faults(group, rules)
-    if (rules.criteria_required or rules.strict) and not _has_criteria(groups):
-        hint = "without criteria nothing scores this task; write at least one"
-        faults.append(Fault(("criteria",), "missing `criteria`", hint))
+    if not row.get("criteria") and not any(part.get("criteria") for (_, part), *_ in groups):
+        faults.append(_NO_CRITERIA if rules.criteria_required else _ONLY_RUBRICS)
     return faults
 
 
@@ -126,12 +134,12 @@ def _find_criteria_faults(group: list[Located], rules: TaskRules) -> list[Fault]
     first: dict[str, Loc] = {}
     for loc, row in group:
         for where, criterion in _objects((*loc, "criteria"), row.get("criteria")):
-            name, check = criterion.get("name"), criterion.get("check")
+            name = criterion.get("name")
             if isinstance(name, str) and first.setdefault(name, where) is not where:
                 message = f"criterion {show(name)} stands twice in the task"
                 hint = f"rename it; the first is `{name_field(first[name])}`"
                 faults.append(Fault((*where, "name"), message, hint))
-            if isinstance(check, dict):
+            if isinstance(check := criterion.get("check"), dict):
                 faults += find_check_faults((*where, "check"), check, rules.find_pattern_fault)
     return faults
 
@@ -150,10 +158,6 @@ def _name_unspecified(part: Located, kind: type, specified: Sequence[str]) -> li
         for key in row
         if key in kind.__annotations__ and key not in specified
     ]
-
-
-def _has_criteria(groups: list[list[Located]]) -> bool:
-    return any(row.get("criteria") for group in groups for _, row in group)
 
 
 def _objects(loc: Loc, listed: object) -> list[Located]:
