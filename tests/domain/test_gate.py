@@ -38,6 +38,8 @@ def test_a_score_limit_is_a_score_or_a_percentage(text, wanted):
         ("70", "did you mean 70%?"),
         ("1.5", "did you mean 1.5%?"),
         (70, "did you mean 70%?"),
+        ("100", "did you mean 100%?"),
+        ("150", "at most 1"),
         ("101%", "at most 1"),
         ("700", "at most 1"),
         ("-0.1", "expected a score"),

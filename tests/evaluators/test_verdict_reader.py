@@ -174,11 +174,13 @@ SCORES = {
     '" No "': (0, UNUSABLE),
     '"0"': (0, UNUSABLE),
     '"fail"': (0, UNUSABLE),
+    '"failed"': (0, UNUSABLE),
     '"unmet"': (0, UNUSABLE),
     '"TRUE"': (1, UNUSABLE),
     '"yes"': (1, UNUSABLE),
     '"met"': (1, UNUSABLE),
     '"pass"': (1, UNUSABLE),
+    '"passed"': (1, UNUSABLE),
     '"1"': (1, 1),
     '"3"': (UNUSABLE, 3),
     '"2"': (UNUSABLE, 2),
@@ -336,14 +338,19 @@ def test_any_json_is_a_batch_or_a_sentence(value):
 def test_schema_prompt_and_reader_name_the_same_scores(graded, may_not_apply):
     scale, meaning = describe_scale(graded=graded, may_not_apply=may_not_apply)
     schema = single_schema(graded=graded, may_not_apply=may_not_apply).body
-    rows = batch_schema(graded=graded, may_not_apply=may_not_apply).body["properties"]["verdicts"]
+    batch = batch_schema(graded=graded, may_not_apply=may_not_apply).body
+    rows = batch["properties"]["verdicts"]["items"]
     allowed = schema["properties"]["score"]["enum"]
     criterion = AT_TIMES if may_not_apply else ALWAYS
 
     assert sorted(map(json.dumps, allowed)) == sorted(scale.strip("<>").split(" | "))
     assert all(f"{json.dumps(score)}: " in meaning for score in allowed)
-    assert allowed == rows["items"]["properties"]["score"]["enum"]
+    assert allowed == rows["properties"]["score"]["enum"]
     assert allowed == [
         _decide(json.dumps({"score": score}), criterion, graded=graded)[0] for score in allowed
     ]
     assert ["reason", "score"] == list(schema["properties"])
+    # Servers that hold a model to a schema want every key required and no other allowed.
+    for each in (schema, batch, rows):
+        assert list(each["properties"]) == each["required"]
+        assert each["additionalProperties"] is False
