@@ -33,4 +33,9 @@ def fill(name: str, values: Mapping[str, str]) -> str:
 
     Raises `KeyError` for a placeholder without a value: templates and callers are ours.
     """
-    return _PLACEHOLDER.sub(lambda match: values[match.group(1)], template(name))
+    return fill_text(template(name), values)
+
+
+def fill_text(text: str, values: Mapping[str, str]) -> str:
+    """Fill a text that came out of a template, as `fill` does."""
+    return _PLACEHOLDER.sub(lambda match: values[match.group(1)], text)
