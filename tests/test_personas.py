@@ -7,12 +7,17 @@ from azd_eval.domain.criterion import Criterion
 from azd_eval.domain.optimization import Evidence, FailedVerdict, Measurement
 from azd_eval.domain.ports import JudgeRequest, TargetRequest, TurnUnderTest
 from azd_eval.domain.score import TrialSpec
+from azd_eval.domain.suite import Brief
 from azd_eval.domain.task import Task, Turn
 from azd_eval.evaluators.judge import BatchedJudge, IndependentJudge
+from azd_eval.formats.evaluator_files import read_rubric
+from azd_eval.formats.tasks import read_task_row
+from azd_eval.generators.model import ModelBlueprintDrafter, ModelTaskDrafter
 from azd_eval.optimizers.reflect import ReflectOptimizer
 from azd_eval.targets.chat import ChatTarget
 from azd_eval.wiring.environment import Environment
 from azd_eval.wiring.models import ModelPool, PoolOptions
+from azd_eval.workflows.init_eval import SuitePlan, init_eval
 from tests.personas import support_world
 
 RULE = 'Say "30 days" — always.'
@@ -66,3 +71,19 @@ async def test_the_reflector_learns_the_rule_from_reasons_only(model):
 
     assert "Be kind.\n{x}" == blind.instructions
     assert f"Be kind.\n{{x}}\n{RULE}" == told.instructions
+
+
+@pytest.mark.parametrize("count", [3, 50, 120])
+async def test_the_drafter_fills_every_slot_with_another_task(model, count):
+    sentence = "Customer support agent. Test refund handling, troubleshooting and out-of-scope."
+    plan = SuitePlan(Brief("support", sentence), count)
+
+    suite = await init_eval(
+        plan,
+        ModelBlueprintDrafter(model, read_rubric),
+        ModelTaskDrafter(model, read_task_row),
+        lambda *progress: None,
+    )
+
+    assert count == len({task.turns[0].prompt for task in suite.tasks})
+    assert () == suite.notes
