@@ -1,78 +1,153 @@
 """Draft rubric and tasks by rules, without a language model (the offline engine).
 
 Prompts are put together from the templates of `offline_tasks.json`, in the language of the
-sentence. Criteria follow from its topics and from what the agent's instructions state, and carry
+sentence; criteria follow from its topics and from what the agent's instructions state, and carry
 the check that decides them. The same seed gives the same suite.
 """
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from azd_eval.domain.criterion import Check, CheckKind, Criterion, Rubric
+from azd_eval.domain.criterion import Check, Criterion, Rubric
 from azd_eval.domain.language import detect_language
 from azd_eval.domain.similarity import PromptIndex
 from azd_eval.domain.suite import Blueprint, Brief, Slot, TaskDelivery, TaskOrder
 from azd_eval.domain.task import Task, Turn
-from azd_eval.domain.topics import read_scope, topic_words
+from azd_eval.domain.topics import read_scope
 from azd_eval.generators.naming import snake_case
-from azd_eval.generators.rules import Rule, find_rules
+from azd_eval.generators.offline_criteria import (
+    LONGEST_REPLY,
+    PLACEHOLDER,
+    CriteriaWriter,
+    make_writer,
+)
+from azd_eval.generators.rules import find_rules, find_word_limit
 from azd_eval.prompts import fill_text, template
 
-_PLACEHOLDER: Final = r"\{\{|\}\}|\[(?:your|insert)\b|<(?:your|insert)\b"
-_CODE_WORD = re.compile(r"[A-Z]{5,}")
-_WORD_LIMIT: Final = 200
-_MOST_CRITERIA: Final = 5
-_FORMAL_WEIGHT: Final = 3
-_MOST_RULES: Final = 3
+_MOST_RULES: Final = 2
+_MOST_SHARED: Final = 2
 
-_ASSISTANT = r"\b(?:this |the )?(?:agente?|assistant|assistente|asistente|(?:chat)?bot)\b"
+_ASSISTANT = r"(?:agente?|assistant|assistente?|asistente|(?:chat)?bot)"
 _LEADING_ASSISTANT = re.compile(
-    rf"\s*(?:an? |une? |uno? )?{_ASSISTANT}\s+(?:(?:for|that|which|di|che|de|que|para|per|für|pour)\s+)?",
+    r"^(?:you are )?(?:(?:an?|une?|uno|ein|this|the) )?"
+    rf"(?:{_ASSISTANT}\b(?: (?:for|that|di|che|de|que|para|für|pour))?\s*)?",
     re.IGNORECASE,
 )
-_LATER_ASSISTANT = re.compile(rf"\s+{_ASSISTANT}.*|[,.;:。].*", re.IGNORECASE | re.DOTALL)
-_LONGEST_GUESS: Final = 4
+_AFTER_TOPIC = re.compile(rf"(?:\s+{_ASSISTANT}\b|[,.;:。]).*", re.IGNORECASE | re.DOTALL)
+_LONGEST_TOPIC: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
 class OfflineBlueprintDrafter:
-    """Drafts a rubric of what can be checked, and of what only a reader could judge."""
+    """Drafts a rubric: what can be checked has a check, the rest stays undecided offline."""
 
     async def draft_blueprint(self, brief: Brief) -> Blueprint:
-        """Draft; dimensions without a check stay undecided when rules judge."""
+        """Draft; never fails."""
         scope = read_scope(brief.sentence)
+        job = scope.role or brief.sentence or brief.agent
         rules = [rule for rule in find_rules(brief.instructions) if rule.is_general]
-        dimensions = [
-            Criterion(
-                "does_its_job",
-                f"The reply does what the agent is there for: {scope.role or brief.agent}",
-                weight=8,
-            ),
+        limit = find_word_limit(brief.instructions) or LONGEST_REPLY
+        dimensions = (
+            Criterion("does_its_job", f"The reply does what the agent is there for: {job}", 8),
             *(
                 Criterion(
-                    rule.name,
-                    f"The reply keeps to this rule of the agent: {rule.text}",
-                    weight=5,
-                    check=rule.check,
+                    rule.name, f"The reply keeps to this rule: {rule.text}", 5, False, rule.check
                 )
                 for rule in rules[:_MOST_RULES]
             ),
             *_shared_criteria(brief.golden),
             Criterion(
                 "stays_in_scope",
-                "When asked for something else than its job, the reply declines",
+                "Asked for something that is not its job, the agent declines to do it",
                 weight=4,
                 always_applicable=False,
             ),
             Criterion(
-                "is_concise",
-                f"The reply has {_WORD_LIMIT} words at most",
-                _FORMAL_WEIGHT,
-                check=Check("max_words", _WORD_LIMIT),
+                "is_brief",
+                f"The reply has {limit} words at most",
+                weight=3,
+                check=Check("max_words", limit),
             ),
-        ]
-        return Blueprint(Rubric("quality", tuple(dimensions)), ())
+            Criterion(
+                "has_no_placeholders",
+                "The reply can be read as it is, without placeholders left to fill in",
+                weight=3,
+                check=Check("not_regex", PLACEHOLDER),
+            ),
+            Criterion(
+                "general_quality",
+                "The reply answers what was asked, completely and without contradicting itself",
+                weight=2,
+            ),
+        )
+        return Blueprint(Rubric("quality", dimensions), scope.topics or _guess_topics(brief))
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineTaskDrafter:
+    """Drafts tasks from templates; which of them is a matter of `seed` and the slot's number."""
+
+    seed: int = 0
+
+    async def draft_tasks(self, order: TaskOrder) -> TaskDelivery:
+        """Draft; a slot for which no new prompt is left is a fault."""
+        language = detect_language(order.brief.sentence or order.brief.instructions)
+        phrases = json.loads(template("offline_tasks.json"))[language]
+        writer = make_writer(order.brief, phrases)
+        known = PromptIndex()
+        for prompt in order.avoid:
+            known.add_if_new(prompt)
+        tasks: list[Task] = []
+        faults: list[str] = []
+        for slot in order.slots:
+            drafts = self._drafts(slot, phrases, writer)
+            new = next((draft for draft in drafts if known.add_if_new(draft[1])), None)
+            if new is None:
+                faults.append("the offline templates hold no further prompt of a kind")
+                continue
+            place, prompt = new
+            turn = Turn(prompt, writer.write(slot, prompt))
+            name = f"{snake_case(slot.topic)}_{slot.kind}_{place}"
+            tasks.append(Task(name, (turn,), slot.kind, metadata={"topic": slot.topic}))
+        return TaskDelivery(tuple(tasks), tuple(faults))
+
+    def _drafts(
+        self, slot: Slot, phrases: Mapping[str, Any], writer: CriteriaWriter
+    ) -> Iterator[tuple[int, str]]:
+        """Join each situation with each ask, beginning at the place of the slot's number."""
+        random = Random(f"{self.seed} {slot.kind}")
+        parts = phrases["kinds"][slot.kind]
+        situations, asks = list(parts["situations"]), writer.fitting_asks(parts)
+        random.shuffle(situations)
+        random.shuffle(asks)
+        values = {"topic": slot.topic, "other": writer.other_topic(slot)}
+        total = len(situations) * len(asks)
+        for step in range(total):
+            # Both parts change from one place to the next, and each pair has one place.
+            place = (slot.number + step) % total
+            turn, at = divmod(place, len(situations))
+            ask = asks[(turn + at) % len(asks)]
+            yield place, fill_text(phrases["space"].join((situations[at], ask)), values)
+
+
+def _guess_topics(brief: Brief) -> tuple[str, ...]:
+    """Name what the agent is for where the sentence lists nothing: "Coding assistant": Coding."""
+    told = read_scope(brief.sentence).role or brief.instructions
+    text = _LEADING_ASSISTANT.sub("", " ".join(told.split()), count=1)
+    return (_AFTER_TOPIC.sub("", text, count=1)[:_LONGEST_TOPIC].strip() or brief.agent,)
+
+
+def _shared_criteria(tasks: Sequence[Task]) -> list[Criterion]:
+    """Make dimensions of what a dataset asks for again and again."""
+    asked = [each for task in tasks for turn in task.turns for each in turn.criteria]
+    shared = Counter(each.name for each in asked).most_common(_MOST_SHARED)
+    first: dict[str, Criterion] = {each.name: each for each in reversed(asked)}
+    return [
+        Criterion(snake_case(name) or "asked", first[name].instruction, 4, always_applicable=False)
+        for name, _ in shared
+    ]

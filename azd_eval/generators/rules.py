@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from azd_eval.domain.criterion import Check
 from azd_eval.domain.topics import topic_words
@@ -33,9 +32,10 @@ _WORD_LIMIT = re.compile(
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(
-    r"(?<![\w.,])\d+(?:[.,]\d+)*(?:\s?[%€$£]|[- ](?!(?:and|or|words?|sentences?|lines?|steps?|bullet"
-    r"|to|parole|palabras|wörter|mots|palavras|frasi|frases|sätze|phrases)\b)[^\W\d_]{3,}"
-    r"|[\u3040-\u9fff])|[€$£]\s?\d+(?:[.,]\d+)*",
+    r"(?<![\w.,])\d+(?:[.,]\d+)*(?:\s?[%€$£]|[- ]"
+    r"(?!(?:and|or|to|words?|sentences?|lines?|steps?|bullet|parole|palabras|wörter|mots|palavras"
+    r"|frasi|frases|sätze|phrases)\b)[^\W\d_]{3,}|[\u3040-\u9fff])"
+    r"|[€$£]\s?\d+(?:[.,]\d+)*",
     re.IGNORECASE,
 )
 _ASK_FOR = re.compile(
@@ -56,7 +56,8 @@ class Rule:
     @property
     def is_general(self) -> bool:
         """Tell whether it holds for every reply."""
-        return bool(_ALWAYS.search(self.text)) and not _CONDITION.search(self.text)
+        is_absolute = self.check.kind == "not_contains" or bool(_ALWAYS.search(self.text))
+        return is_absolute and not _CONDITION.search(self.text)
 
     def bears_on(self, topic: str) -> bool:
         """Tell whether it speaks of a topic."""
@@ -68,6 +69,16 @@ def find_rules(instructions: str) -> tuple[Rule, ...]:
     """Find the sentences that can be checked, in their order; each name stands once."""
     rules = {rule.name: rule for rule in map(_read_rule, _sentences(instructions)) if rule}
     return tuple(rules.values())
+
+
+def find_word_limit(instructions: str) -> int | None:
+    """Find how many words any reply may have at most."""
+    limits = [
+        int(limit[1])
+        for text in _sentences(instructions)
+        if not _CONDITION.search(text) and (limit := _WORD_LIMIT.search(text))
+    ]
+    return min(limits, default=None)
 
 
 def _sentences(instructions: str) -> Iterator[str]:
@@ -85,8 +96,6 @@ def _read_rule(text: str) -> Rule | None:
         return _rule("avoids", quoted[1], text, Check("not_contains", quoted[1]))
     if quoted:
         return _rule("says", quoted[1], text, Check("contains", quoted[1]))
-    if limit := _WORD_LIMIT.search(text):
-        return _rule("has_at_most_words", limit[1], text, Check("max_words", int(limit[1])))
     if asked := _ASK_FOR.search(text):
         return _rule("asks_for", asked[1], text, Check("contains", asked[1]))
     if found := _ADDRESS.search(text) or _AMOUNT.search(text):
@@ -102,6 +111,6 @@ def _mention(literal: str) -> Check:
     """Accept "30 days", "30-day" and "30 day" for each other."""
     if amount := re.fullmatch(r"(\d[\d.,]*)[- ]([a-z]+?)s?", literal, re.IGNORECASE):
         number, unit = amount.groups()
-        spellings: Final = (literal, f"{number} {unit}s", f"{number} {unit}", f"{number}-{unit}")
+        spellings = (literal, f"{number} {unit}s", f"{number} {unit}", f"{number}-{unit}")
         return Check("contains_any", tuple(dict.fromkeys(spellings)))
     return Check("contains", literal)
