@@ -16,7 +16,22 @@ def _summary(scores: list[float | None]) -> OptimizationSummary:
         for number, score in enumerate(scores)
     )
     return OptimizationSummary(
-        "id", "now", "agent", None, "data", {}, _NONE, "0", _NONE, candidates, 1, 1, "", Usage(), 1
+        "id",
+        "now",
+        "agent",
+        None,
+        "data",
+        {},
+        _NONE,
+        "0",
+        _NONE,
+        candidates,
+        1,
+        1,
+        "",
+        "",
+        Usage(),
+        1,
     )
 
 

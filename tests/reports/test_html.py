@@ -150,6 +150,7 @@ def _optimization(text: str = "fine", **changes) -> OptimizationSummary:
         iterations=3,
         evaluations=12,
         stop_reason="max_iterations",
+        stop_message=f"{text} stop",
         usage=Usage(),
         duration_s=1.0,
         diff=f"@@ -1 +1 @@\n-be {text}\n+be very {text}\n same",
@@ -349,7 +350,7 @@ def test_the_winner_has_a_star_and_every_candidate_its_reason():
     assert "★ candidate_1 (best) 0.75 +0.25 ✓ accepted fine reason 1" in page.text
     assert "candidate_2 0.60 +0.10 ✗ rejected fine reason 2" in page.text
     assert "candidate_3 \N{EN DASH} \N{EN DASH} ✗ rejected fine reason 3" in page.text
-    assert "max iterations, after 3 iterations and 12 trials" in page.text
+    assert "fine stop (max_iterations, after 3 iterations and 12 trials)" in page.text
 
 
 def test_changes_carry_signs_beside_colours():
