@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from azd_eval.config import DEFAULT_MAX_TASKS, TASK_ADHERENCE, AgentConfig
@@ -120,7 +120,7 @@ class SuiteSetup:
         names = name_assets(options.agent, _existing(layout))
         evaluator = layout.evaluators / f"{names.evaluator}.v{names.version}.yaml"
         dataset = layout.datasets / f"{names.dataset}.v{names.version}.jsonl"
-        rubric = names.label(drafted.rubric)
+        rubric = replace(drafted.rubric, name=names.evaluator, version=str(names.version))
         if options.dataset is None:
             write_new(dataset, write_tasks(drafted.tasks))
         else:
