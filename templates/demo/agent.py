@@ -19,22 +19,25 @@ HERE = Path(__file__).resolve().parent
 INSTRUCTIONS = HERE / ".agent_configs" / "baseline" / "instructions.md"
 
 SMALL_WORDS = frozenset(
-    "a about after again all also am an and any are as ask asked at be been but by can cannot "
-    "could customer did do does each few for from get give got had has have hello help her here "
-    "hey hi his how i if in into is it its just keep know like me mention more most must my need "
-    "new no not of off on once one or our out please product question reply response say she shop "
-    "should so some somebody still such take tell than thank that the their them then there they "
-    "thing this to told too two until up us use very want was we were what when where which who "
-    "why will with without word would you your".split()
+    "a about after again all also am an and any are as ask asked at back be been but by can "
+    "cannot check choose come could customer day did do does each every few first for from get "
+    "give go got had has have hello help helps her here hey hi his hold hours how i if in into "
+    "is it its just keep know knows leave leaves like list longer me mention minutes months more "
+    "most must my need needs new next no none not of off old on once one or other others our out "
+    "page please product put question reach reaches reason reasons reply request response say "
+    "seconds she shop should so some somebody soon stays still such take takes tell than thank "
+    "that the their them then there they thing this to told too try two under until up us use "
+    "usual usually very want was way ways we were what when where which who why will with within "
+    "without word would you your".split()
 )
 
 
 def stems(text: str) -> frozenset[str]:
     """Reduce a text to the beginnings of the words that say what it is about."""
     words = re.findall(r"[a-z]+|\d+", text.lower().replace("n't", " not"))
-    roots = (re.sub(r"(?<=...)(?:ies|ing|ed|es|s|y|e)$", "", one) for one in words)
+    roots = (re.sub(r"(?<=...)(?:able|ies|ing|ed|es|s|y|e)$", "", one) for one in words)
     kept = (root for root, word in zip(roots, words, strict=True) if word not in SMALL_WORDS)
-    return frozenset(re.sub(r"([a-z])\1$", r"\1", root)[:6] for root in kept)
+    return frozenset(re.sub(r"([a-z])\1$", r"\1", root)[:8] for root in kept)
 
 
 class Knowledge:
@@ -50,27 +53,34 @@ class Knowledge:
             one: Counter([*stems(one), *stems(title)]) for one, title in self._home.items()
         }
         self._spread = Counter(word for words in self._about.values() for word in words)
+        self._titles = {title: stems(title) for title in self.sections}
 
     def knows(self, text: str) -> frozenset[str]:
         """Give the words of a text that the shop has something to say about."""
         return stems(text) & self._spread.keys()
 
     def rank(self, text: str) -> list[str]:
-        """List the sentences that share words with a text, best first; rare words count most."""
+        """List the sentences that share words with a text: by title first, then by rare words."""
         asked = self.knows(text)
-        scores = {
-            sentence: sum(words[word] / self._spread[word] for word in asked)
-            for sentence, words in self._about.items()
+        ranks = {
+            one: (
+                len(asked & self._titles[self._home[one]]),
+                sum(words[word] / self._spread[word] for word in asked),
+            )
+            for one, words in self._about.items()
         }
-        return sorted((one for one in scores if scores[one]), key=scores.__getitem__, reverse=True)
+        return sorted(
+            (one for one in ranks if any(ranks[one])), key=ranks.__getitem__, reverse=True
+        )
 
     def title_of(self, sentence: str) -> str:
         """Name the section in which a sentence stands."""
         return self._home[sentence]
 
     def find(self, words: str) -> str | None:
-        """Find a sentence with these very words in it."""
-        return next((one for one in self._home if words.lower() in one.lower()), None)
+        """Find a sentence with these very words in it, or else a section."""
+        pointers = (f"See our help on {title.lower()}." for title in self.sections)
+        return next((one for one in (*self._home, *pointers) if words.lower() in one.lower()), None)
 
 
 KNOWLEDGE = Knowledge((HERE / "knowledge.md").read_text(encoding="utf-8"))
@@ -82,12 +92,10 @@ VAGUE = stems(
 )
 """Words that say that something is the matter, but not what."""
 
-FORM = stems("brief complete details every first form full list new number short steps")
-"""Words of rules that are about the form of a reply, not about a topic of the shop."""
-
 TRICKS = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass|jailbreak|pretend|role-?play|act as|confidential"
-    r"|system prompt|(?:your|the|hidden|internal|previous) (?:instructions|rules|prompt))\b",
+    r"\b(?:(?:ignore|disregard|forget|override|bypass) (?:all|any|every|the|your)|jailbreak|pretend"
+    r"|role-?play|act as|(?:system|hidden|internal) (?:prompt|rules|instructions)"
+    r"|your (?:prompt|rules|instructions))\b",
     re.IGNORECASE,
 )
 """How people try to make an agent forget what it is there for."""
@@ -126,16 +134,18 @@ class Message:
 SITUATIONS = {
     "trick": r"reveal|manipul|adversar|jailbreak|injection|refus|its (?:own )?(?:instruct|rules)",
     "unclear": r"unclear|ambigu|vague|clarif|missing detail",
-    "foreign": r"scope|outside|unrelated|off.topic|declin|refus|redirect|appropriate",
+    "foreign": r"scope|outside|unrelated|off.topic|declin|refus|redirect|appropriate|instead",
 }
 """The words by which a rule says for which messages it is meant."""
+
+QUOTED = r'"[^"]+"'
 
 OPENINGS = (
     (r"apolog|empath|sympath|sorry|regret", "", "I am sorry for the trouble."),
     (r"polite|friend|courte|professional|thank|greet", "", "Thank you for getting in touch."),
     (SITUATIONS["trick"], "trick", "I cannot share how I was set up, and I keep to my task."),
     (SITUATIONS["foreign"], "foreign", "I cannot help with that, it is outside of what I do."),
-    (r"what (?:it|the agent|you) can|able to|redirect", "", f"I can help with {TOPICS}."),
+    (r"what .* can|able to|instead|redirect", "foreign", f"I can help with {TOPICS}."),
     (r"suggest|refer|contact|elsewhere", "foreign", "A specialist for it can help you further."),
 )
 CLOSINGS = (
@@ -162,12 +172,12 @@ class Rule:
         meant = [
             name for name, hint in SITUATIONS.items() if re.search(hint, self.line, re.IGNORECASE)
         ]
-        topic = KNOWLEDGE.knows(re.sub(r'"[^"]*"', "", self.line)) - FORM
+        topic = KNOWLEDGE.knows(re.sub(QUOTED, "", self.line))
         return message.situation in meant if meant else not topic or bool(topic & message.topic)
 
     def speaks_of(self, hint: str) -> bool:
-        """Tell whether the rule uses certain words."""
-        return bool(re.search(hint, self.text, re.IGNORECASE))
+        """Tell whether the rule uses certain words, other than those that it quotes."""
+        return bool(re.search(hint, re.sub(QUOTED, "", self.text), re.IGNORECASE))
 
     @property
     def forbids(self) -> bool:
@@ -176,7 +186,7 @@ class Rule:
     @property
     def quotes(self) -> list[str]:
         """List the words that it wants, or does not want, in the reply."""
-        return re.findall(r'"([^"]+)"', self.text)
+        return [words.strip('"') for words in re.findall(QUOTED, self.text)]
 
 
 def read_rules(instructions: str) -> Iterator[Rule]:
@@ -236,7 +246,7 @@ def what_is_missing(rule: Rule, said: str) -> list[str]:
         missing = missing[:1] if len(missing) == len(rule.quotes) else []
     if rule.quotes:
         return [KNOWLEDGE.find(words) or f"Please note: {words}." for words in missing]
-    wants_fact = rule.speaks_of(r"\b(?:mention|state|explain|tell|include|name|give|inform)")
+    wants_fact = rule.speaks_of(r"\b(?:mention|state|explain|tell|include|name|give|inform|speak)")
     return [one for one in KNOWLEDGE.rank(rule.text)[:1] if wants_fact and one not in said]
 
 
