@@ -7,6 +7,7 @@ not found here; the drafter is asked to avoid it.
 import re
 import unicodedata
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil
 from typing import Final
@@ -33,7 +34,9 @@ _NUMBER_WORDS: Final = frozenset(
     "dois três quatro sete oito dez 一 二 三 四 五 六 七 八 九 十 百 千".split()
 )
 _FIRST_PERSON = re.compile(r"I(?:['’]\w+)?")
-_TITLE_CASE_SHARE: Final = 0.8
+# From there on capitals are the form of a title, not of names.
+_TITLE_WORDS: Final = 3
+_TITLE_SHARE: Final = 0.8
 
 
 def normalise(prompt: str) -> str:
@@ -43,17 +46,15 @@ def normalise(prompt: str) -> str:
     a sentence; not in German, where nouns are), and drops case and punctuation. A prompt that is
     nothing else keeps its words.
     """
-    text = unicodedata.normalize("NFKC", prompt)
-    bare = _ADDRESS.sub(" ", _QUOTED.sub(" ", text))
-    words = [word.casefold() for word in _words_without_names(bare)]
-    kept = [word for word in words if word not in _NUMBER_WORDS and not _has_digit(word)]
-    return " ".join(kept or _WORD.findall(text.casefold())) or text.strip()
+    return _normal_forms(prompt)[0]
 
 
 def are_near_duplicates(a: str, b: str) -> bool:
     """Tell whether two prompts are the same but for names, numbers and a word here and there."""
-    one, other = normalise(a), normalise(b)
-    return one == other or _overlap(_shingles(one), _shingles(other)) >= THRESHOLD
+    one, other = _normal_forms(a), _normal_forms(b)
+    if not {*one}.isdisjoint(other):
+        return True
+    return _overlap(_shingles(one[0]), _shingles(other[0])) >= THRESHOLD
 
 
 class PromptIndex:
@@ -69,13 +70,13 @@ class PromptIndex:
 
     def add_if_new(self, prompt: str) -> bool:
         """Keep a prompt unless a near-duplicate of it was kept; tell whether it was new."""
-        form = normalise(prompt)
-        shingles = _shingles(form)
-        if form in self._forms or self._resembles_kept(shingles):
+        forms = _normal_forms(prompt)
+        shingles = _shingles(forms[0])
+        if not self._forms.isdisjoint(forms) or self._resembles_kept(shingles):
             return False
-        self._forms.add(form)
+        self._forms.update(forms)
         for shingle in shingles:
-            self._holders[shingle].append(form)
+            self._holders[shingle].append(forms[0])
         return True
 
     def _resembles_kept(self, shingles: frozenset[str]) -> bool:
@@ -93,32 +94,40 @@ class PromptIndex:
         )
 
 
-def _words_without_names(text: str) -> list[str]:
-    matches = list(_WORD.finditer(text))
-    words = [match[0] for match in matches]
+def _normal_forms(prompt: str) -> tuple[str, str]:
+    """Give the form without names, and the one with them: "my Order" may be "my order"."""
+    text = unicodedata.normalize("NFKC", prompt)
+    bare = _ADDRESS.sub(" ", _QUOTED.sub(" ", text))
+    matches = list(_WORD.finditer(bare))
+    words = [match[0].casefold() for match in matches]
+    telling = [word not in _NUMBER_WORDS and not any(map(str.isdigit, word)) for word in words]
+    named = [word for word, tells in zip(words, telling, strict=True) if tells]
+    nameless = [
+        word
+        for word, tells, is_name in zip(words, telling, _find_names(bare, matches), strict=True)
+        if tells and not is_name
+    ]
+    all_words = " ".join(_WORD.findall(text.casefold())) or text.strip()
+    return " ".join(nameless) or all_words, " ".join(named) or all_words
+
+
+def _find_names(text: str, matches: Sequence[re.Match[str]]) -> list[bool]:
+    if detect_language(text) == "de":
+        return [False] * len(matches)
     ends = [0, *(match.end() for match in matches)]
     opens = [
         end == 0 or bool(_SENTENCE_END.search(text, end, match.start()))
         for end, match in zip(ends, matches, strict=False)
     ]
-    capital = [word[0].isupper() and not _FIRST_PERSON.fullmatch(word) for word in words]
+    capital = [one[0][0].isupper() and not _FIRST_PERSON.fullmatch(one[0]) for one in matches]
     names = [is_capital and not begins for is_capital, begins in zip(capital, opens, strict=True)]
-    inside = opens.count(False)
-    if detect_language(text) == "de" or sum(names) > _TITLE_CASE_SHARE * inside:
-        return words
+    if sum(names) >= max(_TITLE_WORDS, _TITLE_SHARE * opens.count(False)):
+        return [False] * len(matches)
     # A capitalised word that opens a sentence is a name when a name follows: "Jane Doe", "Hi Jane".
-    before_name = [*names[1:], False]
     return [
-        word
-        for word, is_name, is_capital, precedes in zip(
-            words, names, capital, before_name, strict=False
-        )
-        if not is_name and not (is_capital and precedes)
+        is_name or (is_capital and follows)
+        for is_name, is_capital, follows in zip(names, capital, [*names[1:], False], strict=False)
     ]
-
-
-def _has_digit(word: str) -> bool:
-    return any(character.isdigit() for character in word)
 
 
 def _shingles(form: str) -> frozenset[str]:

@@ -5,14 +5,14 @@ two topics and one kind. What the model drafts beside them may add to the topics
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from azd_eval.domain.language import detect_language
 from azd_eval.domain.suite import TaskKind
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|[。！？\n]+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|[。！？]+")
 _BULLET = re.compile(r"\s*(?:[-*•]|\d+[.)])\s+")
 _TEST = (
     r"test(?:ing|a|are|en?|et|er|ez|ar)?|pro(?:va|vare|bar)|prueb[ae]|check|cover|verify"
@@ -110,11 +110,9 @@ def read_scope(sentence: str) -> Scope:
     language = detect_language(sentence)
     told: list[str] = []
     pieces: list[str] = []
-    for part in filter(None, map(str.strip, _SENTENCE_END.split(sentence))):
+    for part in _parts(sentence):
         if bullet := _BULLET.match(part):
-            item = part[bullet.end() :]
-            if len(item.split()) <= _MOST_WORDS:
-                pieces.append(item)
+            pieces.append(part[bullet.end() :])
         elif clause := _TEST_CLAUSE.match(part):
             named = clause.groupdict()
             told.append(named.pop("role") or "")
@@ -148,6 +146,15 @@ def topic_words(topic: str) -> tuple[str, ...]:
     words = _WORD.findall(topic.casefold()) or [topic.casefold()]
     telling = [word for word in words if word not in _EMPTY_WORDS] or words
     return tuple(dict.fromkeys(_stem(word) for word in telling))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the sentences of running lines, and bulleted lines whole; a long one is no topic."""
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if not _BULLET.match(line):
+            yield from filter(None, _SENTENCE_END.split(line))
+        elif len(line.split()) <= _MOST_WORDS:
+            yield line
 
 
 def _stem(word: str) -> str:
