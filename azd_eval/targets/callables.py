@@ -8,7 +8,7 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -88,7 +88,9 @@ def describe_exception(error: BaseException, folder: Path) -> str:
         f"{_relative(frame.filename, folder)}:{frame.lineno} in {frame.name}"
         for frame in reversed((inside or frames)[-_FRAMES_SHOWN:])
     ]
-    text = f"{type(error).__name__}: {error}".removesuffix(": ")
+    text = type(error).__name__
+    with suppress(Exception):  # the message is made by the user's code, too
+        text = f"{text}: {error}".removesuffix(": ")
     return f"{text} ({', '.join(places)})" if places else text
 
 
@@ -161,8 +163,8 @@ def _refuse_stranger(module: ModuleType, source: str, folder: Path) -> None:
     """Refuse an equally named module that was loaded from elsewhere: it is not this agent."""
     place = folder.joinpath(*source.split("."))
     found = Path(module.__file__ or "").resolve()
-    own = (place.with_suffix(".py"), place / "__init__.py")
-    if any(path.is_file() for path in own) and found not in own:
+    own = [path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()]
+    if own and found not in [path.resolve() for path in own]:
         raise InputError(
             f"module {source!r} of `callable` was loaded before from {found}, not from {folder}",
             hint=f"write `{source.replace('.', '/')}.py:function`",

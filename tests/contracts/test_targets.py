@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from azd_eval.domain.chat import ChatReply, ChatRequest
 from azd_eval.domain.ports import Target, TargetRequest
 from azd_eval.domain.task import Exchange
 from azd_eval.errors import ModelError, TargetError
+from azd_eval.providers.gate import Gate
 from azd_eval.targets.callables import load_function
 from azd_eval.targets.chat import ChatTarget
 from azd_eval.targets.python import PythonTarget
@@ -37,19 +37,13 @@ class Echo:
         return ChatReply("|".join(texts))
 
 
-class OpenGate:
-    @asynccontextmanager
-    async def slot(self):
-        yield
-
-
 def _chat(folder: Path) -> Target:
     return ChatTarget(Echo())
 
 
 def _python(folder: Path) -> Target:
     (folder / "agent.py").write_text(AGENT, encoding="utf-8")
-    return PythonTarget(load_function("agent.py:respond", folder), OpenGate(), timeout_s=5)
+    return PythonTarget(load_function("agent.py:respond", folder), Gate(8), timeout_s=5)
 
 
 @pytest.fixture(params=[_chat, _python])

@@ -3,7 +3,7 @@
 import asyncio
 import contextvars
 import threading
-from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,26 +11,14 @@ import pytest
 from azd_eval.domain.ports import TargetRequest
 from azd_eval.domain.task import Exchange
 from azd_eval.errors import TargetError
+from azd_eval.providers.gate import Gate
 from azd_eval.targets.callables import load_function
 from azd_eval.targets.python import PythonTarget
 
 
-class OpenGate:
-    def __init__(self):
-        self.inside = 0
-
-    @asynccontextmanager
-    async def slot(self):
-        self.inside += 1
-        try:
-            yield
-        finally:
-            self.inside -= 1
-
-
 def _target(folder: Path, source: str, timeout_s: float = 5.0) -> PythonTarget:
     (folder / "agent.py").write_text(source, encoding="utf-8")
-    return PythonTarget(load_function("agent.py:respond", folder), OpenGate(), timeout_s)
+    return PythonTarget(load_function("agent.py:respond", folder), Gate(8), timeout_s)
 
 
 async def _text(target: PythonTarget, prompt: str = "hello") -> str:
@@ -134,6 +122,16 @@ async def test_an_exception_is_told_with_the_lines_of_the_users_code(
     assert message == expected or (prefix and "StopIteration" in message)
 
 
+@pytest.mark.parametrize("prefix", ["", "async "])
+async def test_an_exception_without_a_message_to_show_is_told_by_its_name(tmp_path, prefix):
+    source = (
+        "class Silent(Exception):\n    def __str__(self): raise ValueError\n"
+        f"{prefix}def respond(prompt): raise Silent\n"
+    )
+
+    assert "raised Silent (agent.py:3 in respond)" in await _error(_target(tmp_path, source))
+
+
 async def test_an_interrupt_raised_in_a_thread_ends_only_the_call(tmp_path):
     target = _target(tmp_path, "def respond(prompt): raise KeyboardInterrupt")
 
@@ -141,18 +139,16 @@ async def test_an_interrupt_raised_in_a_thread_ends_only_the_call(tmp_path):
 
 
 @pytest.mark.parametrize("prefix", ["", "async "])
-async def test_a_call_over_the_limit_is_left_and_its_slot_freed(tmp_path, prefix):
+async def test_a_call_over_the_limit_is_left_to_itself_and_frees_its_slot(tmp_path, prefix):
     wait = "await asyncio.sleep(5)" if prefix else "released.wait(5)"
     source = (
         "import asyncio, threading\nreleased = threading.Event()\n"
-        f"{prefix}def respond(prompt):\n    {wait}\n"
+        f"{prefix}def respond(prompt):\n    if prompt == 'hello': {wait}\n    return 'done'\n"
     )
-    target = _target(tmp_path, source, timeout_s=0.05)
+    target = replace(_target(tmp_path, source, timeout_s=0.05), gate=Gate(1))
 
-    message = await _error(target)
-
-    assert "`agent.py:respond` gave no reply within 0.05 s" == message
-    assert 0 == target.gate.inside
+    assert "`agent.py:respond` gave no reply within 0.05 s" == await _error(target)
+    assert "done" == await _text(target, "bye")
 
 
 async def test_a_cancelled_call_stays_cancelled(tmp_path):
