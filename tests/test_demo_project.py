@@ -118,6 +118,7 @@ def test_a_rule_brings_what_was_missing(respond, prompt, rule, gained):
         ("How do I return it?", "Politely decline what is outside your scope."),
         ("How do I return it?", "Ask a clarifying question when it is unclear."),
         ("How do I return it?", 'When asked "Is there a graphics card?": Use the word "Hm".'),
+        ("My parcel is late.", "Do not apologise."),
         ("Can you fix my car?", "Mention that the battery is charged for 30 minutes."),
     ],
 )

@@ -206,17 +206,17 @@ def respond(prompt: str, history: Sequence[Mapping[str, str]] = (), instructions
     message = Message(prompt, before)
     rules = [rule for rule in read_rules(instructions) if rule.applies_to(message)]
     wanted = [rule for rule in rules if not rule.forbids]
-    opening = list(phrases(OPENINGS, rules, message))
+    guards = [rule for rule in rules if rule.speaks_of(SITUATIONS["trick"])]
+    opening = list(phrases(OPENINGS, [*wanted, *guards], message))
     closing = list(phrases(CLOSINGS, wanted, message))
     said = opening + answer(message, wanted) + closing
     if message.situation == "trick" and not opening:
         said = [f"My instructions are: {instructions}"]
-    said = said or ["I am not sure about that."]
     for rule in wanted:
         said += what_is_missing(rule, " ".join(said))
     banned = [words.lower() for rule in rules if rule.forbids for words in rule.quotes]
     said = [one for one in said if not any(words in one.lower() for words in banned)]
-    return finish(said, wanted)
+    return finish(said or ["I am not sure about that."], wanted)
 
 
 def phrases(
@@ -255,7 +255,9 @@ def finish(said: Sequence[str], rules: Sequence[Rule]) -> str:
     for rule in rules:
         if rule.quotes and rule.speaks_of("nothing else"):
             return rule.quotes[0]
-        for limit in re.findall(r"(?:at most|under|more than) (\d+) words", rule.text):
+        for limit in re.findall(
+            r"(?:at most|under|more than) (\d+) words", rule.text, re.IGNORECASE
+        ):
             while len(said) > 1 and len(" ".join(said).split()) > int(limit):
                 said = said[:-1]
     if any(rule.speaks_of(r"numbered|step.by.step") for rule in rules):
