@@ -6,7 +6,7 @@ Knows nothing of JSON, YAML or models; the readers turn a fault into a `Problem`
 import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from azd_eval.errors import Severity
@@ -71,9 +71,9 @@ def name_kind(value: object) -> str:
     return "object" if isinstance(value, dict) else "list"
 
 
-def suggest(word: str, known: Iterable[str]) -> str | None:
+def suggest(word: str, known: Collection[str]) -> str | None:
     """Find the known key that was probably meant; case, `_` and `-` do not count."""
-    folded = {_fold(key): key for key in known}
+    folded = {_fold(key): key for key in reversed(list(known))}
     close = difflib.get_close_matches(_fold(word[:_LONGEST_SHOWN]), folded, 1, _CLOSE)
     return folded[close[0]] if close else None
 

@@ -33,11 +33,16 @@ class _Spot:
         return closes or self.says("Illegal trailing comma")
 
     def follows_text(self) -> bool:
-        return self.before == '"' and self.says("Expecting ',' delimiter", "Expecting ':'")
+        return self.before == '"' and self.says("Expecting ',' delimiter")
 
 
 # The first cause that fits is told; the particular stand before the general.
 _CAUSES: tuple[tuple[Callable[[_Spot], object], str, str], ...] = (
+    (
+        lambda spot: spot.sign == "\ufeff",
+        "byte order mark inside the file",
+        "save the file as UTF-8 without byte order marks",
+    ),
     (_Spot.has_trailing_comma, "trailing comma", "remove the comma before the closing bracket"),
     (
         lambda spot: (
@@ -84,11 +89,6 @@ _CAUSES: tuple[tuple[Callable[[_Spot], object], str, str], ...] = (
         lambda spot: spot.says("Expecting property name") and _BARE_WORD.match(spot.rest),
         "a key without quotation marks",
         'put keys in double quotes: `"name"`',
-    ),
-    (
-        lambda spot: spot.says("Unexpected UTF-8 BOM"),
-        "byte order mark inside the file",
-        "save the file as UTF-8 without byte order marks",
     ),
     (lambda spot: spot.says("Expecting ',' delimiter"), "a comma or a bracket is missing", ""),
     (lambda spot: spot.says("Expecting ':'"), "a colon is missing after a key", ""),

@@ -7,9 +7,10 @@ arithmetic, no endless nesting. Places are looked for only in texts that are at 
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from azd_eval.formats.faults import Fault, Loc, show
@@ -18,9 +19,13 @@ from azd_eval.formats.json_syntax import explain_syntax
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
 _BRACKET = re.compile(rf"{_STRING}|[{{}}\[\]]", re.DOTALL)
 _TOKEN = re.compile(rf'{_STRING}|[{{}}\[\]:,]|[^\s{{}}\[\]:,"]+', re.DOTALL)
+_SPACE = " \t\r\n"
 _DEEPEST = 100
+_STEPS = {"{": 1, "[": 1, "}": -1, "]": -1}
 _MOST_DIGITS = 300
 
+
+TOO_DEEP = "nested too deeply"
 
 PlacedFault = tuple[int, Fault]
 """A fault, and how many characters from the start of the text it stands."""
@@ -47,22 +52,33 @@ def parse_json(text: str) -> tuple[Any, list[PlacedFault]]:
     The value is None when the text is no JSON. A key that stands twice, or a number that is none,
     leaves the value readable, so that what else is wrong with it can be told as well.
     """
-    if text.count("[") + text.count("{") > _DEEPEST and (fault := _find_depth(text)):
-        return None, [fault]
     faults: list[PlacedFault] = []
     try:
         try:
-            return _STRICT.decode(text), faults
+            return _decode(_STRICT, text), faults
         except _Refused:
             faults.extend(_find_refused(text))
-        return _TOLERANT.decode(text), faults
+        return _decode(_TOLERANT, text), faults
     except json.JSONDecodeError as error:
         offset, reason, hint = explain_syntax(text, error)
         return None, [*faults, (offset, Fault((), reason, hint, is_syntax=True))]
+    except RecursionError:
+        return None, [(0, Fault((), TOO_DEEP))]
+
+
+def is_too_deep(text: str) -> bool:
+    """Tell whether a valid JSON text nests more than other programs can bear."""
+    if text.count("[") + text.count("{") <= _DEEPEST:
+        return False
+    depths = accumulate(_STEPS.get(match[0], 0) for match in _BRACKET.finditer(text))
+    return max(depths) > _DEEPEST
 
 
 def walk(text: str) -> Iterator[Node]:
-    """Yield every value of a JSON text in its order, outer before inner; stop where it ceases."""
+    """Yield every value of a JSON text in its order, outer before inner; stop where it ceases.
+
+    Paths end at the depth that `is_too_deep`.
+    """
     frames: list[_Frame] = []
     for match in _TOKEN.finditer(text):
         token, frame = match[0], frames[-1] if frames else None
@@ -78,21 +94,20 @@ def walk(text: str) -> Iterator[Node]:
             frame.advance()
         elif token != ":":
             key_offset = match.start() if frame is None else frame.key_offset or match.start()
-            loc = tuple(outer.step for outer in frames)
+            loc = tuple([outer.step for outer in frames[:_DEEPEST]])
             yield Node(loc, token, match.start(), key_offset, frame is not None and frame.repeats)
             if token in ("{", "["):
                 frames.append(_Frame(is_object=token == "{"))
 
 
-def find_offsets(text: str, faults: Iterable[Fault]) -> list[int]:
+def find_offsets(text: str, faults: Sequence[Fault]) -> list[int]:
     """Find where each fault stands in a valid JSON text, in one walk.
 
     A missing key stands where its object begins.
     """
-    listed = list(faults)
-    wanted = {fault.loc[:end] for fault in listed for end in range(len(fault.loc) + 1)}
-    nodes = {node.loc: node for node in walk(text) if node.loc in wanted}
-    return [_find_offset(nodes, fault) for fault in listed]
+    wanted = {fault.loc[:end] for fault in faults for end in range(len(fault.loc) + 1)}
+    nodes = {node.loc: node for node in walk(text) if node.loc in wanted} if faults else {}
+    return [_find_offset(nodes, fault) for fault in faults]
 
 
 def _find_offset(nodes: dict[Loc, Node], fault: Fault) -> int:
@@ -133,13 +148,12 @@ class _Frame:
         self.key_offset = None
 
 
-def _find_depth(text: str) -> PlacedFault | None:
-    depth = 0
-    for match in _BRACKET.finditer(text):
-        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
-        if depth > _DEEPEST:
-            return match.start(), Fault((), f"nested more than {_DEEPEST} levels deep")
-    return None
+def _decode(decoder: json.JSONDecoder, text: str) -> Any:
+    # As `decode` does, in two thirds of its time.
+    value, end = decoder.raw_decode(text, len(text) - len(text.lstrip(_SPACE)))
+    if rest := text[end:].lstrip(_SPACE):
+        raise json.JSONDecodeError("Extra data", text, len(text) - len(rest))
+    return value
 
 
 def _find_refused(text: str) -> Iterator[PlacedFault]:

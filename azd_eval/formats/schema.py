@@ -59,12 +59,12 @@ class Schema(Generic[T]):
     def __init__(self, kind: type[T], *, lenient: Iterable[type] = ()) -> None:
         self._kind = kind
         self._lenient = tuple(lenient)
-        self._adapter = TypeAdapter(kind)
+        self._validator = TypeAdapter(kind).validator
 
     def read(self, tree: object) -> tuple[T | None, list[Fault]]:
         """Give what the tree holds, or None and every fault of its shape."""
         try:
-            return self._adapter.validate_python(tree, strict=True), []
+            return self._validator.validate_python(tree, strict=True), []
         except ValidationError as error:
             details = error.errors(include_url=False)
         return None, [self._word(detail) for detail in details]

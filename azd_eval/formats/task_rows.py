@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, with_co
 from typing_extensions import TypedDict
 
 from azd_eval.formats.faults import HALF_PAIR
+from azd_eval.formats.json_text import TOO_DEEP, is_too_deep
 
 V = TypeVar("V")
 
@@ -25,11 +26,16 @@ def _as_list(value: object) -> object:
 
 def _check_encodable(value: V) -> V:
     try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
     except UnicodeEncodeError:
         raise ValueError(HALF_PAIR) from None
-    except (ValueError, TypeError, RecursionError):
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+    except (ValueError, TypeError):
         raise ValueError("holds something that JSON cannot hold") from None
+    if is_too_deep(text):
+        raise ValueError(TOO_DEEP)
     return value
 
 

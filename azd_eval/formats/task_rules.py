@@ -110,7 +110,8 @@ def _find_message_faults(turn: Located) -> list[Fault]:
         hint = f"rename `{other}` to `prompt`" if other else None
         faults.append(Fault((*loc, "prompt"), "missing `prompt`", hint))
     for key, other in (_PROMPT, _EXPECTED):
-        if row.get(other) is not None and row.get(key) not in (None, row[other]):
+        one, second = row.get(key), row.get(other)
+        if isinstance(one, str) and isinstance(second, str) and one != second:
             message = f"`{key}` and `{other}` are the same field and differ"
             faults.append(Fault((*loc, other), message, "keep one of them", at_key=True))
     return faults
@@ -134,12 +135,12 @@ def _find_criteria_faults(group: list[Located], rules: TaskRules) -> list[Fault]
     first: dict[str, Loc] = {}
     for loc, row in group:
         for where, criterion in _objects((*loc, "criteria"), row.get("criteria")):
-            name = criterion.get("name")
+            name, check = criterion.get("name"), criterion.get("check")
             if isinstance(name, str) and first.setdefault(name, where) is not where:
                 message = f"criterion {show(name)} stands twice in the task"
                 hint = f"rename it; the first is `{name_field(first[name])}`"
                 faults.append(Fault((*where, "name"), message, hint))
-            if isinstance(check := criterion.get("check"), dict):
+            if isinstance(check, dict):
                 faults += find_check_faults((*where, "check"), check, rules.find_pattern_fault)
     return faults
 
