@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any
@@ -100,7 +101,9 @@ def _handler(name: str) -> Callable[[Any], int]:
     module, function = name.split(":")
 
     def handle(record: Any) -> int:
-        result: int = getattr(import_module(f"azd_eval.cli.{module}"), function)(record)
+        # What a user's own agent prints must not mix with the result on stdout.
+        with redirect_stdout(sys.stderr):
+            result: int = getattr(import_module(f"azd_eval.cli.{module}"), function)(record)
         return result
 
     return handle

@@ -1,6 +1,7 @@
 """Everything the user sees; the only module that may import rich or write to the screen.
 
-Results go to stdout, all else to stderr. Text from files, agents and models is never markup.
+Results go to the real stdout, all else to stderr. Text from files, agents and models is never
+markup.
 """
 
 import json
@@ -35,7 +36,8 @@ class Console:
         self.wants_json = flags.json
         self._quiet = flags.quiet
         self._shows_progress = not (flags.quiet or flags.no_progress)
-        self._out = _rich_console(sys.stdout)
+        self._stdout = sys.__stdout__ or sys.stdout
+        self._out = _rich_console(self._stdout)
         self._err = _rich_console(sys.stderr)
 
     def say(self, text: Cell = "") -> None:
@@ -56,7 +58,7 @@ class Console:
     def show_json(self, value: Mapping[str, Any]) -> None:
         """Print the result alone, as JSON; nothing without `--json`."""
         if self.wants_json:
-            sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+            self._stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
     def table(self, titles: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
         """Print an aligned table; columns titled with a leading `>` are right-aligned."""

@@ -20,7 +20,7 @@ THRESHOLD: Final = 0.76
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+(?:['’](?:(?![\d_])\w)+)*")
-_ADDRESS = re.compile(r"\S+@\S+\.\w+|(?:https?://|www\.)\S+")
+_ADDRESS = re.compile(r"[\w.%+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+|(?:https?://|www\.)[!-~]+")
 # Longer quotations are what the prompt is about, not a name in it.
 _QUOTED = re.compile(
     r"(?<!\w)\"[^\"\n]{1,60}\"|“[^”\n]{1,60}”|„[^“”\n]{1,60}[“”]|«[^»\n]{1,60}»|`[^`\n]{1,60}`"

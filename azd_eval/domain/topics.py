@@ -91,6 +91,7 @@ _EMPTY_WORDS: Final = frozenset(
     "der das des die les los las per una".split()
 )
 _MOST_WORDS: Final = 8
+_LONGEST_SENTENCE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ def _split_list(text: str, language: str) -> list[str]:
 
 def _find_list(sentences: Sequence[str], language: str) -> list[str]:
     """Look for a list in what describes the agent, behind the last word that may open one."""
-    for sentence in sentences:
+    for sentence in (one for one in sentences if len(one) <= _LONGEST_SENTENCE):
         for cue in reversed(list(_CUE.finditer(sentence))):
             pieces = _split_list(sentence[cue.end() :], language)
             if len(pieces) > 1 and all(len(piece.split()) <= _MOST_WORDS for piece in pieces):

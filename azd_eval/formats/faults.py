@@ -96,5 +96,6 @@ def in_one_sentence(faults: Iterable[Fault]) -> str:
     parts = []
     for fault in faults:
         field = name_field(fault.loc)
-        parts.append(f"{field}: {fault.message}" if field else fault.message)
+        sentence = f"{field}: {fault.message}" if field else fault.message
+        parts.append(f"{sentence} ({fault.hint})" if fault.hint else sentence)
     return "; ".join(parts)

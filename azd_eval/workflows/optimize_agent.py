@@ -153,7 +153,7 @@ class _Search:
         self.baseline = measurement
         self.evaluations = len(measurement.trials)
         self._promote(measurement)
-        self._conclude(candidate, Decision(True, "where it starts"), measurement.score, path)
+        self._conclude(candidate, Decision(True, "where it starts"), measurement, path)
 
     async def try_once(self, optimizer: Optimizer) -> None:
         number = len(self.results)
@@ -224,7 +224,7 @@ class _Search:
         decision = self._decide(measurement)
         if decision.accepted:
             self._promote(measurement)
-        self._conclude(candidate, decision, measurement.score, path)
+        self._conclude(candidate, decision, measurement, path)
 
     def _decide(self, child: Measurement) -> Decision:
         if child.score is None and (fault := find_fault(child)):
@@ -244,7 +244,7 @@ class _Search:
         self,
         candidate: Candidate,
         decision: Decision,
-        score: float | None = None,
+        measurement: Measurement | None = None,
         path: str | None = None,
     ) -> None:
         self._rejected_in_a_row = 0 if decision.accepted else self._rejected_in_a_row + 1
@@ -253,7 +253,8 @@ class _Search:
         result = CandidateResult(
             id=candidate.id,
             parent=candidate.parent,
-            score=score,
+            score=measurement.score if measurement else None,
+            interval=measurement.interval if measurement else None,
             accepted=decision.accepted,
             reason=decision.reason,
             length=len(candidate.instructions),
