@@ -92,7 +92,11 @@ class Tally:
         return CriterionResult(
             evaluator,
             name,
-            **{outcome: count for outcome, count in outcomes.items()},
+            met=met,
+            unmet=outcomes["unmet"],
+            not_applicable=outcomes["not_applicable"],
+            undecided=outcomes["undecided"],
+            unusable=outcomes["unusable"],
             rate=met / decided if decided else None,
             # Repeats of one task are not independent: they count as one observation together.
             interval=proportion_interval(met / self._repeats, decided / self._repeats),
