@@ -32,7 +32,7 @@ _WORD_LIMIT = re.compile(
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(
-    r"(?<![\w.,])\d+(?:[.,]\d+)*(?:\s?[%€$£]|[- ]"
+    r"(?<![A-Za-z\d_.,])\d+(?:[.,]\d+)*(?:\s?[%€$£]|[- ]"
     r"(?!(?:and|or|to|words?|sentences?|lines?|steps?|bullet|parole|palabras|wörter|mots|palavras"
     r"|frasi|frases|sätze|phrases)\b)[^\W\d_]{3,}|[\u3040-\u9fff])"
     r"|[€$£]\s?\d+(?:[.,]\d+)*",
