@@ -83,6 +83,19 @@ def test_a_place_that_cannot_be_written_is_an_error_of_the_user(tmp_path, write,
     assert ["file", "folder"] == _names(tmp_path)
 
 
+def test_a_new_file_is_written_in_a_new_folder(tmp_path):
+    write_new(tmp_path / "new" / "folder" / "file", "one\r\n返金\n")
+
+    assert "one\r\n返金\n".encode() == (tmp_path / "new" / "folder" / "file").read_bytes()
+
+
+def test_a_new_file_that_cannot_be_written_does_not_stay_empty(tmp_path):
+    with pytest.raises(TypeError):
+        write_new(tmp_path / "file", 3)
+
+    assert [] == _names(tmp_path)
+
+
 def _file(path):
     path.write_text("mine")
 

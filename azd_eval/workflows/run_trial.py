@@ -76,6 +76,9 @@ class Bench:
                 "prompt": turn.prompt,
                 "reply": reply.text,
                 "finish_reason": reply.finish_reason,
+                "latency_ms": reply.latency_ms,
+                "input_tokens": reply.input_tokens,
+                "output_tokens": reply.output_tokens,
             }
         )
 

@@ -47,6 +47,7 @@ async def test_every_criterion_has_one_verdict_in_order(build):
 
     score = await evaluator.score(make_item(task=TASK))
 
+    assert evaluator.name
     assert evaluator.name == score.evaluator
     assert [each.name for each in CRITERIA] == [v.criterion for v in score.verdicts]
     assert [each.weight for each in CRITERIA] == [v.weight for v in score.verdicts]
@@ -59,7 +60,7 @@ async def test_questions_foretell_the_calls_of_the_judge(build, judge_type, call
 
     await evaluator.score(item)
 
-    assert evaluator.scores(item.turn)
+    assert evaluator.scores(item.turn) is True
     assert 3 == evaluator.questions(item.turn)
     assert calls == len(model.history)
 

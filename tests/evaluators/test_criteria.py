@@ -68,10 +68,13 @@ async def test_checks_alone_ask_no_judge():
     assert (0.0, False, []) == (result.score, result.passed, judge.history)
 
 
-@pytest.mark.parametrize(("allowed", "shown"), [(True, "30 days"), (False, None)])
-async def test_the_expected_answer_is_shown_only_when_allowed(allowed, shown):
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [({}, None), ({"use_ground_truth": False}, None), ({"use_ground_truth": True}, "30 days")],
+)
+async def test_the_expected_answer_is_shown_only_when_allowed(options, shown):
     judge = ScriptedJudge()
-    evaluator = TaskAdherence(judge, use_ground_truth=allowed)
+    evaluator = TaskAdherence(judge, **options)
 
     await evaluator.score(make_item(task=make_task(expected="30 days")))
 
@@ -95,7 +98,8 @@ def test_questions_are_the_criteria_without_a_check():
     )
     [turn] = make_task(criteria=criteria).turns
 
-    assert 2 == TaskAdherence(ScriptedJudge()).questions(turn)
+    evaluator = TaskAdherence(ScriptedJudge())
+    assert (True, 2) == (evaluator.scores(turn), evaluator.questions(turn))
 
 
 async def test_verdicts_are_kept_as_the_judge_gave_them():

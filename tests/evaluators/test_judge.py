@@ -54,6 +54,21 @@ def test_the_whole_question_reads_like_this():
     )
 
 
+def test_a_batch_numbers_its_criteria_and_marks_those_that_may_not_apply():
+    [question] = _questions(make_judge_request(MIXED), BatchedJudge)
+
+    assert (
+        'Criteria:\n1. "polite": Is the reply polite?\n'
+        '2. "sourced": Is the reply sourced? (may not apply)\n\n'
+    ) in question
+    assert '"score": <1 | 0 | null>' in question
+    assert "null" not in _questions(make_judge_request(), BatchedJudge)[0]
+
+
+def test_other_scripts_are_shown_as_they_are():
+    assert '"返金は30日以内"' in _questions(make_judge_request(item=make_item("返金は30日以内")))[0]
+
+
 @BOTH_JUDGES
 def test_each_thing_is_shown_once_in_its_own_section(judge_type):
     task = make_task(prompts=("-first-", "-prompt-"), context="-context-", expected="-secret-")

@@ -47,6 +47,16 @@ def test_what_is_read_is_what_was_written(tmp_path_factory, events):
     assert len(events) == path.read_bytes().count(b"\n")
 
 
+def test_a_whole_file_is_continued_without_a_gap(tmp_path):
+    path = tmp_path / "events.jsonl"
+
+    for number in range(3):
+        _write(path, {"n": number, "text": "é"})
+
+    lines = "".join(f'{{"n": {number}, "text": "é"}}\n' for number in range(3))
+    assert lines.encode() == path.read_bytes()
+
+
 def test_a_line_is_on_disk_before_record_returns(tmp_path):
     log = JsonLines(tmp_path / "new" / "folder" / "events.jsonl")
 

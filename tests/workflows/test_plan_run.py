@@ -77,6 +77,12 @@ async def test_the_plan_is_what_the_run_then_asks(
     assert agent + judge == plan.total
 
 
+def test_without_models_no_judge_is_called():
+    evaluators = _evaluators(ScriptedJudge(), with_rubric=True)
+
+    assert CallPlan(3, 3, 0) == plan_run(THREE, evaluators, asks_models=False)
+
+
 def test_a_task_that_nothing_scores_is_refused_by_name():
     tasks = [*THREE, make_task("bare", criteria=()), make_task("empty", criteria=())]
 

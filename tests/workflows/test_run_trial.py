@@ -113,6 +113,7 @@ async def test_what_an_agent_fails_to_say_is_an_error_not_a_zero(reply, code):
 
     [turn] = trial.turns
     assert (code, None, ()) == (turn.error_code, turn.reply, turn.scores)
+    assert 0 <= turn.latency_ms < 5000
     assert turn.error
     assert ("errored", None, []) == (trial.status, trial.score, events)
 
@@ -146,7 +147,8 @@ async def test_a_cut_reply_is_judged_and_stays_marked():
         turn.tokens,
         turn.cached,
     )
-    assert "length" == event["finish_reason"]
+    kept = ("reply", "finish_reason", "latency_ms", "input_tokens", "output_tokens")
+    assert ("Step 1: open the", "length", 12.5, 10, 16) == tuple(event[key] for key in kept)
     assert "passed" == trial.status
 
 
