@@ -117,7 +117,9 @@ class Options(_Strict):
     judge: Literal["independent", "batched"] = Field(
         default="independent", description="one call per criterion, or all criteria in one call"
     )
-    seed: int = Field(default=0, description="seed of everything that is drawn")
+    seed: int | None = Field(
+        default=None, description="sent to the models, where they take one; another asks anew"
+    )
 
 
 class EvalConfig(_Strict):

@@ -10,12 +10,12 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-import yaml
 from pydantic import BaseModel
 from typer.core import TyperGroup
 
 from azd_eval import __version__
 from azd_eval.config import AgentConfig, EvalConfig, EvaluatorReference, ModelConfig, Options
+from azd_eval.formats.eval_yaml import load_eval_yaml
 from docs.generate import CLI_PAGE, render_cli_page, walk_commands
 
 ROOT = Path(__file__).parent.parent
@@ -135,7 +135,9 @@ def test_the_changelog_has_an_open_section_and_the_project_its_version() -> None
 
 
 def test_the_example_is_a_valid_config() -> None:
-    EvalConfig.model_validate(yaml.safe_load(EXAMPLE.read_text(encoding="utf-8")))
+    loaded = load_eval_yaml(EXAMPLE)
+
+    assert (0.7, ()) == (loaded.config.options.fail_under, loaded.notes)
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,9 @@ class OptimizeFlags(CommonFlags):
         ),
     ] = None
     concurrency: Concurrency = None
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of what is drawn.")] = None
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Sent to the models; another one asks anew.")
+    ] = None
     apply: Annotated[
         bool,
         typer.Option("--apply", help="Write better instructions to where the agent reads them."),

@@ -188,13 +188,17 @@ def _read_key(name: str, environment: Environment) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """What a pool needs to know. Without `cache` every question is asked anew."""
+    """What a pool needs to know. Without `cache` every question is asked anew.
+
+    `seed` is sent with every call, unless the model has one of its own.
+    """
 
     environment: Environment
     models: Mapping[str, ModelConfig] = field(default_factory=dict)
     concurrency: int = DEFAULT_CONCURRENCY
     timeout_s: float = DEFAULT_TIMEOUT_S
     cache: Path | None = None
+    seed: int | None = None
 
 
 class ModelPool:
@@ -254,6 +258,9 @@ class ModelPool:
 
         if endpoint.price:
             self._prices[name] = endpoint.price
+        if self._options.seed is not None:
+            parameters = {"seed": self._options.seed, **endpoint.parameters}
+            endpoint = replace(endpoint, parameters=parameters)
         client = OpenAIModel(endpoint, timeout_s=self._options.timeout_s)
         self._clients.append(client)
         line = self._lines.setdefault(endpoint.base_url, Line(self.gate))

@@ -101,6 +101,7 @@ class Setup:
                 concurrency=options.concurrency,
                 timeout_s=options.timeout_s,
                 cache=self.layout.cache if self.uses_cache else None,
+                seed=options.seed,
             )
         )
 

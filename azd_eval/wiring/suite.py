@@ -2,11 +2,17 @@
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from azd_eval.config import DEFAULT_MAX_TASKS, TASK_ADHERENCE, AgentConfig
+from azd_eval.config import (
+    DEFAULT_MAX_TASKS,
+    TASK_ADHERENCE,
+    AgentConfig,
+    EvalConfig,
+    ModelConfig,
+)
 from azd_eval.domain.chat import Usage
 from azd_eval.domain.ports import BlueprintDrafter, TaskDrafter
 from azd_eval.domain.suite import Brief
@@ -15,7 +21,7 @@ from azd_eval.errors import FilesRefused, InputError
 from azd_eval.evaluators.checks import pattern_fault
 from azd_eval.files import write_new
 from azd_eval.formats.agent_folder import write_baseline
-from azd_eval.formats.eval_yaml import SuiteConfig, write_eval_yaml
+from azd_eval.formats.eval_yaml import SuiteConfig, load_eval_yaml, write_eval_yaml
 from azd_eval.formats.evaluator_files import read_rubric, write_rubric
 from azd_eval.formats.jsonl import JsonlDataset, write_tasks
 from azd_eval.formats.task_rules import TaskRules
@@ -27,7 +33,7 @@ from azd_eval.wiring.agents import Instructions, find_instructions
 from azd_eval.wiring.environment import Environment, read_environment
 from azd_eval.wiring.layout import Layout
 from azd_eval.wiring.model_choice import choose_model, describe_engine
-from azd_eval.wiring.models import OFFLINE, ModelPool, PoolOptions
+from azd_eval.wiring.models import OFFLINE, ModelPool, PoolOptions, resolve_endpoint
 from azd_eval.workflows.init_eval import (
     DraftedSuite,
     SuitePlan,
@@ -83,6 +89,7 @@ class SuiteSetup:
     options: SuiteOptions
     layout: Layout
     environment: Environment
+    models: Mapping[str, ModelConfig]
     model: str
     instructions: Instructions | None
     golden: tuple[Task, ...]
@@ -106,7 +113,7 @@ class SuiteSetup:
         return SuitePlan(brief, self.options.max_tasks)
 
     def _open_pool(self) -> ModelPool:
-        return ModelPool(PoolOptions(environment=self.environment))
+        return ModelPool(PoolOptions(environment=self.environment, models=self.models))
 
     def _drafters(self, pool: ModelPool) -> tuple[BlueprintDrafter, TaskDrafter]:
         if self.model == OFFLINE:
@@ -179,14 +186,25 @@ def set_up_suite(options: SuiteOptions) -> SuiteSetup:
             hint='say it: `--gen-instruction "Customer support agent. Test refunds and returns."`',
         )
     environment = read_environment(layout.project)
+    replaced = load_eval_yaml(options.config).config if options.config.exists() else None
+    models = replaced.models if replaced else {}
+    model = choose_model(options.model or _name_generator(replaced), environment)
+    resolve_endpoint(model, models, environment)
     return SuiteSetup(
         options=options,
         layout=layout,
         environment=environment,
-        model=choose_model(options.model, environment),
+        models=models,
+        model=model,
         instructions=instructions,
         golden=golden,
     )
+
+
+def _name_generator(replaced: EvalConfig | None) -> str | None:
+    if replaced is None:
+        return None
+    return replaced.options.generation_model or replaced.options.eval_model
 
 
 def _read_golden(path: Path | None) -> tuple[Task, ...]:
