@@ -29,6 +29,6 @@ def plan_slots(
 
 
 def batch_slots(slots: Iterable[Slot], size: int) -> list[tuple[Slot, ...]]:
-    """Put slots of one topic and kind together, so that who fills them can tell them apart."""
-    ordered = sorted(slots, key=lambda slot: (slot.topic, slot.kind, slot.number))
+    """Put slots of one kind and topic together, so that who fills them can tell them apart."""
+    ordered = sorted(slots, key=lambda slot: (slot.kind, slot.topic, slot.number))
     return [tuple(ordered[at : at + size]) for at in range(0, len(ordered), size)]

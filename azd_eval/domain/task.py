@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,3 +57,12 @@ class Reply:
     input_tokens: int = 0
     output_tokens: int = 0
     cached: bool = False
+
+
+def make_unique(name: str, taken: Container[str]) -> str:
+    """Add a number to a name that is taken: `refund` becomes `refund_2`."""
+    unique, count = name, 1
+    while unique in taken:
+        count += 1
+        unique = f"{name}_{count}"
+    return unique

@@ -78,6 +78,7 @@ _KINDS: Final[dict[TaskKind, str]] = {
         r"multi[- ]?step|several steps|più passaggi|(?:varios|múltiples) pasos|mehrstufig"
         r"|mehrschrittig|plusieurs étapes|(?:várias|múltiplas) etapas|複数ステップ|多段階|多步"
     ),
+    # No topics either, and no kind in particular.
     "ordinary": (
         r"(?:edge|corner)[- ]cases?|happy path|cas[io] limite|casos límite|cas limites?|grenzfälle"
         r"|randfälle|casos extremos|エッジケース|边缘情况"

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from azd_eval.domain.task import make_unique
+
 _CAPITAL_INSIDE = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _LONGEST: Final = 60
 
@@ -20,9 +22,5 @@ def tell_apart(names: Iterable[str]) -> list[str]:
     """Add a number to names that came before: `a`, `a`, `b` become `a`, `a_2`, `b`."""
     taken: dict[str, None] = {}
     for name in names:
-        unique, count = name, 1
-        while unique in taken:
-            count += 1
-            unique = f"{name}_{count}"
-        taken[unique] = None
+        taken[make_unique(name, taken)] = None
     return list(taken)

@@ -14,7 +14,7 @@ from azd_eval.domain.ports import BlueprintDrafter, TaskDrafter
 from azd_eval.domain.similarity import PromptIndex
 from azd_eval.domain.slots import batch_slots, plan_slots
 from azd_eval.domain.suite import Brief, Slot, TaskDelivery, TaskOrder
-from azd_eval.domain.task import Task
+from azd_eval.domain.task import Task, make_unique
 from azd_eval.domain.topics import merge_topics, read_scope
 from azd_eval.errors import MeasurementError, ModelError
 from azd_eval.prompts import fill
@@ -83,20 +83,16 @@ async def init_eval(
     on_progress("tasks", 0, plan.max_tasks)
     for size in _ORDER_SIZES:
         before = len(tray.filled)
-        batches = batch_slots(tray.open, size)
-        if not before and size != _ORDER_SIZES[0]:
-            # A drafter that has delivered nothing is not asked for everything again.
-            batches = batches[:1]
-        orders = [
-            TaskOrder(plan.brief, blueprint.rubric, slots, tray.prompts_about(slots))
-            for slots in batches
-        ]
         tray.renames = size == _ORDER_SIZES[-1]
+        orders = _write_orders(tray, size, plan.brief, blueprint.rubric)
         await _fill(tray, orders, task_drafter, on_progress)
         if not tray.open or 0 < before == len(tray.filled):
             break
     if not tray.filled:
-        raise MeasurementError(f"no task could be drafted: {tray.reasons()}")
+        raise MeasurementError(
+            f"no task could be drafted: {tray.reasons()}",
+            hint="try again, or choose a more capable model with `--eval-model`",
+        )
     return DraftedSuite(blueprint.rubric, tray.tasks, tray.notes())
 
 
@@ -145,10 +141,13 @@ class _Tray:
     def tasks(self) -> tuple[Task, ...]:
         return tuple(self.filled[slot] for slot in self.slots if slot in self.filled)
 
-    def prompts_about(self, slots: Sequence[Slot]) -> tuple[str, ...]:
-        topics = {slot.topic for slot in slots}
+    def prompts_like(self, slots: Sequence[Slot]) -> tuple[str, ...]:
+        """Give the prompts of the same topics or kinds, to be avoided."""
+        topics, kinds = {slot.topic for slot in slots}, {slot.kind for slot in slots}
         return tuple(
-            task.turns[0].prompt for slot, task in self.filled.items() if slot.topic in topics
+            task.turns[0].prompt
+            for slot, task in self.filled.items()
+            if slot.topic in topics or slot.kind in kinds
         )
 
     def take(self, delivery: TaskDelivery) -> None:
@@ -158,7 +157,8 @@ class _Tray:
 
     def _put(self, task: Task) -> None:
         place = (task.metadata.get("topic"), task.category)
-        slot = next((one for one in self.open if (one.topic, one.kind) == place), None)
+        alike = (slot for slot in self.slots if (slot.topic, slot.kind) == place)
+        slot = next((slot for slot in alike if slot not in self.filled), None)
         if slot is None:
             self.faults["more tasks of a kind than were ordered"] += 1
             return
@@ -168,7 +168,7 @@ class _Tray:
         elif not self._prompts.add_if_new(task.turns[0].prompt):
             self.faults["almost the prompt of another task"] += 1
         else:
-            self.filled[slot] = replace(task, name=_make_unique(task.name, names))
+            self.filled[slot] = replace(task, name=make_unique(task.name, names))
 
     def reasons(self) -> str:
         common = self.faults.most_common(_MOST_REASONS)
@@ -179,10 +179,16 @@ class _Tray:
     def notes(self) -> tuple[str, ...]:
         if not self.open:
             return ()
-        return (
-            f"{len(self.filled)} of {len(self.slots)} tasks were drafted. "
-            f"Not used: {self.reasons()}. Name more topics or ask for fewer tasks",
-        )
+        count = f"{len(self.filled)} of {len(self.slots)} tasks were drafted"
+        return (f"{count}. Not used: {self.reasons()}. Name more topics or ask for fewer tasks",)
+
+
+def _write_orders(tray: _Tray, size: int, brief: Brief, rubric: Rubric) -> list[TaskOrder]:
+    batches = batch_slots(tray.open, size)
+    if not tray.filled and size != _ORDER_SIZES[0]:
+        # A drafter that has delivered nothing is not asked for everything again.
+        batches = batches[:1]
+    return [TaskOrder(brief, rubric, slots, tray.prompts_like(slots)) for slots in batches]
 
 
 async def _fill(
@@ -215,18 +221,10 @@ async def _draft(order: TaskOrder, drafter: TaskDrafter) -> TaskDelivery | Model
         return error
 
 
-def _make_unique(name: str, taken: set[str]) -> str:
-    count, unique = 1, name
-    while unique in taken:
-        count += 1
-        unique = f"{name}_{count}"
-    return unique
-
-
 def _slug(agent: str) -> str:
     """Write a name so that every file system and azd's registry take it."""
     plain = unicodedata.normalize("NFKD", agent).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^A-Za-z0-9_]+", "-", plain)[:_LONGEST_AGENT].strip("-_")
     if not slug:
-        return f"agent-{hashlib.sha256(agent.encode()).hexdigest()[:8]}"
+        return f"agent-{hashlib.sha256(agent.encode(errors='surrogatepass')).hexdigest()[:8]}"
     return f"{slug}-agent" if _RESERVED.fullmatch(slug) else slug
