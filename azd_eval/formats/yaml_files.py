@@ -25,7 +25,7 @@ _BREAKS = {private: public for public, private in _NO_BREAKS.items()}
 
 # What PyYAML says, what a person needs to hear, and the cure.
 _REASONS = (
-    (r"'\t'", "tab used for indentation, use spaces", None),
+    (r"'\t'", "a tab stands where only spaces may", None),
     ("another document", "several documents in one file", "keep one; remove the `---` between"),
     ("mapping values are not allowed", "a `:` where none can be", "put text with `: ` in quotes"),
     ("undefined alias", "a value begins with `*`", "put it in quotes"),
@@ -82,7 +82,7 @@ def parse_yaml(text: str, path: str) -> YamlFile:
     try:
         tree = builder.read(text)
     except yaml.MarkedYAMLError as error:
-        raise FilesRefused([_word_syntax(error, path)]) from error
+        raise FilesRefused([_word_syntax(error, text, path)]) from error
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         place = before.count("\n") + 1, len(before) - before.rfind("\n")
@@ -206,10 +206,13 @@ def _mark(node: yaml.Node) -> Mark:
     return node.start_mark.line + 1, node.start_mark.column + 1
 
 
-def _word_syntax(error: yaml.MarkedYAMLError, path: str) -> Problem:
+def _word_syntax(error: yaml.MarkedYAMLError, text: str, path: str) -> Problem:
     said = str(error.problem)
     begins_it = any(part in said for part in _SAID_AT_END)
     mark = error.context_mark if begins_it and error.context_mark else error.problem_mark
-    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    if mark is None:
+        return Problem(f"invalid YAML: {said}", path)
     reason, hint = next((words for part, *words in _REASONS if part in said), (said, None))
-    return Problem(f"invalid YAML: {reason}", path, line, column, hint=hint)
+    if "'\\t'" in said and not text[mark.index - mark.column : mark.index].strip():
+        reason = "tab used for indentation, use spaces"
+    return Problem(f"invalid YAML: {reason}", path, mark.line + 1, mark.column + 1, hint=hint)

@@ -12,7 +12,7 @@ from azd_eval.errors import Problem
 # Near-duplicates of more prompts than this would cost more memory than they are worth.
 _MOST_COMPARED: Final = 20_000
 _FEWEST_CRITERIA: Final = 2
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = re.compile(r"\w{2,}|\d")
 
 # A criterion made of nothing but these says nothing that two judges would decide alike: who speaks,
 # that it should, and that it is good. Words such as "polite" or "mention" are not among them.

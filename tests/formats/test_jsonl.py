@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azd_eval.domain.criterion import Check
@@ -605,7 +605,7 @@ def test_memory_stays_flat() -> None:
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
+    max_leaves=6,
 )
 keys = st.sampled_from(
     "name prompt query criteria groundTruth turns instruction weight must check regex x".split()
@@ -621,7 +621,8 @@ def test_any_bytes_give_problems_and_never_an_exception(content: bytes) -> None:
     assert_told(content)
 
 
-@given(st.lists(rowlike | json_values, max_size=3))
+@settings(max_examples=50)
+@given(st.lists(rowlike | json_values, max_size=2))
 def test_any_json_gives_problems_and_never_an_exception(rows: list[object]) -> None:
     assert_told("\n".join(map(json.dumps, rows)).encode())
 
