@@ -19,7 +19,6 @@ ALWAYS = Criterion("polite", "Is the reply polite?")
 AT_TIMES = Criterion("polite", "Is the reply polite?", always_applicable=False)
 
 UNUSABLE = "unusable"
-MET = (1, "why")
 UNMET = (0, "why")
 
 
@@ -58,10 +57,7 @@ WRAPPED = {
     "thought with a broken draft": (f'<think>{{"score": 1 or 0}}</think>\n{PLAIN}', UNMET),
     "thought after prose": (f'Let me see. <think>{{"score": 1}}</think>{PLAIN}', UNMET),
     "two thoughts": (f'<think>a</think><think>{{"score": 1}}</think>{PLAIN}', UNMET),
-    "thought quotes an end": (
-        f'<think>It says </think>{{"score": 1}}. No.</think>{PLAIN}',
-        UNMET,
-    ),
+    "thought quotes an end": (f'<think>See </think>{{"score": 1}}. No.</think>{PLAIN}', UNMET),
     "end tag alone": (f'Maybe {{"score": 1}}? No.</think>\n\n{PLAIN}', UNMET),
     "thought never closed": (f"<think>I wonder {PLAIN}", UNUSABLE),
     "second thought never closed": (f'<think>a</think>{PLAIN}<think>{{"score": 1}}', UNMET),
