@@ -1,5 +1,6 @@
 """Write files whole or not at all, and never over somebody's work."""
 
+import errno
 import hashlib
 import os
 import tempfile
@@ -48,6 +49,16 @@ def write_new(path: Path, text: str) -> None:
     except BaseException:
         path.unlink()
         raise
+
+
+def require_writable_path(path: Path) -> None:
+    """Raise `InputError` when no file could be written at `path`; writes nothing."""
+    with _explaining(path):
+        folder = next(parent for parent in path.absolute().parents if parent.exists())
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, f"{str(folder)!r} is no folder")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 @contextmanager

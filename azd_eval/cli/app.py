@@ -163,6 +163,7 @@ def _build_optimize() -> typer.Typer:
     group = typer.Typer(
         help="Revise the agent's instructions and keep what is better.",
         cls=DefaultCommandGroup,
+        subcommand_metavar="| COMMAND [ARGS]...",
         context_settings=_SETTINGS,
         epilog=_examples(
             "azd-eval optimize",

@@ -35,7 +35,7 @@ def _show_file(console: Console, file: CheckedFile) -> None:
             console.say(f"  hint: {problem.hint}")
     counts = _count(file.problems)
     verdict = "ok" if file.ok else "not usable"
-    console.say(f"{file.path}: {verdict}, {file.tasks} tasks{counts}")
+    console.say(f"{file.path}: {verdict}, {file.tasks} task{'s' * (file.tasks != 1)}{counts}")
 
 
 def _count(problems: Sequence[Problem]) -> str:

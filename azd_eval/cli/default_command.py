@@ -15,13 +15,18 @@ class DefaultCommandGroup(TyperGroup):
             super().parse_args(ctx, [])
             ctx._protected_args, ctx.args = args[:1], args[1:]
             return args[1:]
-        misplaced = next((word for word in args if word in self.commands), None)
         rest = super().parse_args(ctx, args)
-        if misplaced is not None:
+        words = (ctx.params.get("agent_name"), *ctx._protected_args)
+        if misplaced := next((word for word in words if word in self.commands), None):
             ctx.fail(f"Put the subcommand {misplaced!r} first.")
         if ctx._protected_args:
             ctx.fail(f"Got unexpected extra argument ({ctx._protected_args[0]})")
         return rest
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params = super().get_params(ctx)
+        # The usage of a subcommand must not name the argument of the default command.
+        return params if ctx.command is self else [one for one in params if one.opts[0][0] == "-"]
 
     def invoke(self, ctx: Any) -> Any:
         if ctx._protected_args:

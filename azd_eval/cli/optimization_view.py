@@ -6,6 +6,8 @@ from azd_eval.cli.console import Cell, Console, styled
 from azd_eval.cli.result_view import word_number, word_score, word_usage
 from azd_eval.domain.summary import CandidateResult, OptimizationSummary
 
+ARCHIVE = ".agent_configs/archive"
+
 _STAR = "★"
 _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -55,7 +57,8 @@ def _word_change(candidate: CandidateResult, start: float | None) -> str:
 
 def _show_next(console: Console, summary: OptimizationSummary) -> None:
     if summary.applied_to is not None:
-        console.say(f"Applied  {summary.best_id} to {summary.applied_to}; the old text is archived")
+        place = summary.applied_to
+        console.say(f"Applied  {summary.best_id} to {place}; what it replaces is kept in {ARCHIVE}")
     elif summary.improved:
         console.say()
         console.say("Review the candidate, then apply it:")

@@ -7,6 +7,7 @@ from typing import Any
 from azd_eval.cli.console import Console
 from azd_eval.cli.eval_run import enter_folder
 from azd_eval.cli.flags import ApplyFlags, CommonFlags, OptimizationFlags
+from azd_eval.cli.optimization_view import ARCHIVE
 from azd_eval.errors import InputError
 from azd_eval.storage.optimization_folder import (
     StoredOptimization,
@@ -65,7 +66,7 @@ def apply_candidate(flags: ApplyFlags) -> int:
         optimizes=True,
     )
     place = setup.layout.show(write_instructions(setup, text))
-    console.say(f"Applied {flags.candidate} to {place}; the old text is in .agent_configs/archive")
+    console.say(f"Applied {flags.candidate} to {place}; what it replaces is kept in {ARCHIVE}")
     console.show_json({"candidate": flags.candidate, "applied_to": place})
     return 0
 

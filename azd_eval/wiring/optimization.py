@@ -16,6 +16,7 @@ from azd_eval.domain.summary import OptimizationSummary, ScoreWithInterval
 from azd_eval.domain.tally import Tally, overall_score
 from azd_eval.errors import InputError
 from azd_eval.executor import LocalExecutor
+from azd_eval.files import require_writable_path
 from azd_eval.formats.agent_folder import apply_instructions
 from azd_eval.optimizers.reflect import ReflectOptimizer
 from azd_eval.optimizers.rules import RuleOptimizer
@@ -188,7 +189,7 @@ def optimization_models(setup: Setup) -> dict[str, str]:
 
 
 def require_writable(setup: Setup) -> Path:
-    """Say where instructions would be written; raises `InputError` for inline instructions."""
+    """Say where instructions would be written; raises `InputError` where they cannot be."""
     instructions = setup.agent.instructions
     if instructions.is_inline:
         raise InputError(
@@ -197,7 +198,9 @@ def require_writable(setup: Setup) -> Path:
             hint="move them into a file and name it as `agent.instructions_file`, or replace the "
             "lines of `agent.instructions` by the candidate's instructions.md",
         )
-    return instructions.file or setup.layout.baseline_instructions
+    target = instructions.file or setup.layout.baseline_instructions
+    require_writable_path(target)
+    return target
 
 
 def write_instructions(setup: Setup, text: str) -> Path:

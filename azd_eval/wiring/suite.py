@@ -19,7 +19,7 @@ from azd_eval.domain.suite import Brief
 from azd_eval.domain.task import Task
 from azd_eval.errors import FilesRefused, InputError
 from azd_eval.evaluators.checks import pattern_fault
-from azd_eval.files import write_new
+from azd_eval.files import require_writable_path, write_new
 from azd_eval.formats.agent_folder import write_baseline
 from azd_eval.formats.eval_yaml import SuiteConfig, load_eval_yaml, write_eval_yaml
 from azd_eval.formats.evaluator_files import read_rubric, write_rubric
@@ -177,6 +177,8 @@ def set_up_suite(options: SuiteOptions) -> SuiteSetup:
             hint="`--force` makes new versions and keeps it as a backup; "
             "`--out-file` writes another one",
         )
+    for path in (options.config, layout.foundry / "any", layout.baseline_instructions):
+        require_writable_path(path)
     golden = _read_golden(options.dataset)
     config = AgentConfig(name=options.agent)
     instructions = find_instructions(config, layout.project)

@@ -277,9 +277,7 @@ def test_errors_beyond_the_limit_are_no_measurement(shell, fake_openai, limit, c
             return Status(400, {"error": {"message": "no cars, please"}})
         return judge_by_name()(request)
 
-    result = shell(
-        "eval", "run", "--json", "--max-errors", limit, **connect(fake_openai(respond))
-    )
+    result = shell("eval", "run", "--json", "--max-errors", limit, **connect(fake_openai(respond)))
 
     assert code == result.code, result.stderr
     assert {"total": 3, "passed": 2, "failed": 0, "errored": 1, "skipped": 0} == result.json[

@@ -1,0 +1,200 @@
+"""`optimize`: it improves, stops for a named reason, and touches the agent only when told to."""
+
+import json
+
+import pytest
+
+from tests.cli.shell import KEY, connect, count_roles, judge_by_name
+from tests.personas import RULE
+
+SUMMARY = (
+    "optimization_id baseline best candidates iterations evaluations stop_reason usage"
+).split()
+START = "Be kind. Call the user {name}.\n"
+
+
+def test_it_finds_the_rule_that_only_reasons_reveal(shell, world):
+    shell.write_suite(evaluators="[builtin.task_adherence, ./quality.yaml]")
+
+    planned = shell("optimize", "--dry-run", "--json", **connect(world))
+    before = len(world.calls)
+    done = shell("optimize", "--config", "eval.yaml", "--json", **connect(world))
+
+    assert (0, 0, 0) == (planned.code, before, done.code), done.stderr
+    assert (3 * 11, 18 * 11, 10) == tuple(
+        planned.json[key] for key in ("agent", "judge", "optimizer")
+    )
+    summary = done.json
+    assert set(SUMMARY) <= set(summary)
+    assert (0.0, 1.0) == (summary["baseline"]["score"], summary["best"]["score"])
+    assert ("candidate_1", 1, 6) == (
+        summary["best"]["id"],
+        summary["iterations"],
+        summary["evaluations"],
+    )
+    assert "nothing_left_to_fix" == summary["stop_reason"]
+    assert ["baseline", "candidate_1"] == [one["id"] for one in summary["candidates"]]
+    assert {"agent": 6, "judge": 36, "optimizer": 1} == count_roles(world)
+    folder = f"{summary['run_dir']}/candidates"
+    assert START == shell.read(f"{folder}/baseline/instructions.md")
+    assert f"{START}\n{RULE}" == shell.read(f"{folder}/candidate_1/instructions.md")
+    assert START == shell.read("instructions.md")
+    assert summary == json.loads(shell.read(f"{summary['run_dir']}/summary.json"))
+    assert "report.html" in {path.name for path in (shell.folder / summary["run_dir"]).iterdir()}
+    assert KEY.encode() not in b"".join(shell.files().values())
+    assert KEY not in planned.output + done.output
+
+
+def test_apply_replaces_the_text_and_keeps_the_old_one(shell, world):
+    shell.write_suite()
+
+    done = shell("optimize", "my-agent", "--apply", **connect(world))
+
+    assert 0 == done.code, done.stderr
+    for text in (
+        "candidate_1 ★",
+        "+1.00",
+        f"+{RULE}",
+        "Baseline 0.00 (95 % interval",
+        "Best     candidate_1, 1.00 (95 % interval",
+        "Stopped  nothing_left_to_fix: ",
+        "Applied  candidate_1 to instructions.md",
+    ):
+        assert text in done.stdout
+    assert f"{START}\n{RULE}" == shell.read("instructions.md")
+    (archived,) = (shell.folder / ".agent_configs" / "archive").iterdir()
+    assert START == archived.read_text(encoding="utf-8")
+
+
+def test_past_optimizations_are_listed_shown_and_applied(shell, world):
+    shell.write_suite()
+    empty = shell("optimize", "list")
+    first = shell("optimize", "--json", **connect(world)).json["optimization_id"]
+    shell.write("instructions.md", f"{START}{RULE}\n")
+    second = shell("optimize", "--json", **connect(world)).json["optimization_id"]
+
+    listed, shown = shell("optimize", "list", "--json"), shell("optimize", "show", "--json")
+    table, diff = shell("optimize", "list"), shell("optimize", "show", first)
+    unknown = shell("optimize", "apply", "candidate_7", **connect(world))
+    applied = shell("optimize", "apply", "baseline", "--optimization", first, **connect(world))
+
+    assert (0, "no optimizations yet") == (empty.code, empty.stdout[:20])
+    assert [second, first] == [one["optimization_id"] for one in listed.json["optimizations"]]
+    assert (second, "baseline") == (shown.json["id"], shown.json["summary"]["best"]["id"])
+    assert [second, first] == [line.split()[0] for line in table.stdout.splitlines()[1:]]
+    assert "nothing_left_to_fix" in table.stdout
+    assert f"+{RULE}" in diff.stdout
+    assert 2 == unknown.code
+    assert "hint: candidates with instructions: baseline" in unknown.stderr
+    assert 0 == applied.code, applied.stderr
+    assert START == shell.read("instructions.md")
+    (archived,) = (shell.folder / ".agent_configs" / "archive").iterdir()
+    assert f"{START}{RULE}\n" == archived.read_text(encoding="utf-8")
+
+
+def test_a_candidate_that_loses_a_placeholder_is_not_used(shell, fake_openai):
+    def respond(request):
+        if request.schema_name == "instructions":
+            return {"rationale": "shorter", "instructions": f"Be kind {len(request.user)}."}
+        return judge_by_name("redirect")(request)
+
+    shell.write_suite()
+    server = fake_openai(respond)
+
+    done = shell("optimize", "--apply", "--json", **connect(server))
+
+    assert (0, "no_usable_proposals") == (done.code, done.json["stop_reason"]), done.stderr
+    assert "baseline" == done.json["best"]["id"]
+    assert all("{name}" in one["reason"] for one in done.json["candidates"][1:])
+    assert {"agent": 3, "judge": 6, "optimizer": 3} == count_roles(server)
+    assert START == shell.read("instructions.md")
+
+
+@pytest.mark.parametrize(
+    ("flag", "stop", "most"),
+    [("--max-iterations", "max_iterations", 2), ("--max-candidates", "max_iterations", 1)],
+)
+def test_it_stops_after_the_iterations_asked_for(shell, fake_openai, flag, stop, most):
+    def respond(request):
+        if request.schema_name == "instructions":
+            text = f"{START}Rule {len(request.user)}."
+            return {"rationale": "a rule", "instructions": text}
+        return judge_by_name("redirect")(request)
+
+    shell.write_suite()
+
+    done = shell("optimize", flag, str(most), "--json", **connect(fake_openai(respond)))
+
+    assert (0, stop, most) == (done.code, done.json["stop_reason"], done.json["iterations"])
+    assert "baseline" == done.json["best"]["id"]
+    assert [True, False, False][: 1 + most] == [one["accepted"] for one in done.json["candidates"]]
+
+
+def test_inline_instructions_are_refused_before_any_call(shell, world):
+    shell.write_suite(agent='{name: my-agent, instructions: "Be kind."}')
+
+    refused = shell("optimize", "--apply", **connect(world))
+    before = len(world.calls)
+    plain = shell("optimize", "--json", **connect(world))
+
+    assert (2, 0, 0) == (refused.code, before, plain.code)
+    assert "agent.instructions" in refused.stderr
+    assert "instructions_file" in refused.stderr
+    assert 1.0 == plain.json["best"]["score"]
+
+
+def test_a_python_agent_is_optimized(shell, world):
+    shell.write_suite(
+        agent="{name: mine, kind: python, callable: 'agent.py:respond', instructions_file: i.md}"
+    )
+    shell.write("i.md", START)
+    shell.write(
+        "agent.py",
+        "def respond(prompt, history, instructions):\n    return f'{instructions} {prompt}'\n",
+    )
+    shell.write("deaf.py", "def respond(prompt):\n    return 'no'\n")
+
+    done = shell("optimize", "--apply", "--json", **connect(world))
+    shell.write("eval.yaml", shell.read("eval.yaml").replace("agent.py", "deaf.py"))
+    refused = shell("optimize", **connect(world))
+
+    assert (0, 1.0) == (done.code, done.json["best"]["score"]), done.stderr
+    assert f"{START}\n{RULE}" == shell.read("i.md")
+    assert 2 == refused.code
+    assert "takes no instructions" in refused.stderr
+
+
+def test_without_any_config_the_built_in_dataset_serves(shell, world):
+    named = shell("optimize", "-m", "m", "--max-iterations", "1", "--json", **connect(world))
+    unnamed = shell("optimize", **connect(world))
+    offline = shell("optimize", "--max-iterations", "2", "--json")
+
+    assert (0, 2, 0) == (named.code, unnamed.code, offline.code), named.stderr + offline.stderr
+    folder = f"{named.json['run_dir']}/candidates/baseline/trials.jsonl"
+    trials = [json.loads(line) for line in shell.read(folder).splitlines()]
+    assert (3, 25) == (
+        len(trials),
+        sum(
+            len(score["verdicts"])
+            for trial in trials
+            for turn in trial["turns"]
+            for score in turn["scores"]
+        ),
+    )
+    assert "--eval-model" in unnamed.stderr
+    assert "rules, not a language model" == offline.json["engine"]
+    assert named.json["best"]["score"] > named.json["baseline"]["score"]
+    assert offline.json["stop_reason"]
+    assert "my-shop" == named.json["agent"]
+
+
+def test_a_config_without_a_dataset_takes_the_built_in_one(shell, world):
+    shell.write_suite()
+    shell.write("eval.yaml", "agent: {name: a, instructions_file: instructions.md}\n")
+
+    run = shell("eval", "run", "-m", "m", **connect(world))
+    planned = shell("optimize", "-m", "m", "--dry-run", "--json", **connect(world))
+
+    assert (2, 0) == (run.code, planned.code)
+    assert "dataset_file" in run.stderr
+    assert 3 == planned.json["tasks"]
