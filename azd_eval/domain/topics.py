@@ -58,10 +58,14 @@ _UNSPACED: Final = {
     "ja": r"および|及び|ならびに|や|(?<=[\u30a0-\u9fff])と(?=[\u30a0-\u9fff])",
     "zh": "以及|和|与|及",
 }
-_ARTICLE = re.compile(
-    r"^(?:(?:the|an?|i|il|lo|la|le|gli|los|las|el|una?|de[rn]|die|das|les|des|du|os?|as)\s+|l['’]\s*)",
-    re.IGNORECASE,
-)
+_ARTICLES: Final = {
+    "en": "the|an?",
+    "it": "il|lo|la|i|gli|le|una?",
+    "es": "el|la|los|las|una?",
+    "de": "der|die|das|den|eine?",
+    "fr": "les?|la|des?|du|une?",
+    "pt": "os?|as?|uma?",
+}
 _KINDS: Final[dict[TaskKind, str]] = {
     "out_of_scope": (
         r"out[- ]of[- ]scope|off[- ]topic|outside (?:of )?(?:the |its )?scope|unrelated"
@@ -123,9 +127,11 @@ def read_scope(sentence: str) -> Scope:
             told.append(part)
     pieces = pieces or _find_list(told, language)
     kinds = [kind for piece in pieces for kind in _kinds_in(piece) if kind != "ordinary"]
-    topics = {topic.casefold(): topic for topic in reversed(list(map(_as_topic, pieces))) if topic}
+    topics: dict[str, str] = {}
+    for topic in filter(None, (_as_topic(piece, language) for piece in pieces)):
+        topics.setdefault(topic.casefold(), topic)
     role = " ".join(filter(None, told))
-    return Scope(role, tuple(reversed(topics.values())), tuple(dict.fromkeys(kinds)))
+    return Scope(role, tuple(topics.values()), tuple(dict.fromkeys(kinds)))
 
 
 def merge_topics(named: Sequence[str], drafted: Iterable[str]) -> tuple[str, ...]:
@@ -135,7 +141,7 @@ def merge_topics(named: Sequence[str], drafted: Iterable[str]) -> tuple[str, ...
     """
     merged = list(named)
     taken = [set(topic_words(topic)) for topic in named]
-    for topic in filter(None, (_as_topic(topic) for topic in drafted)):
+    for topic in filter(None, (_as_topic(topic, detect_language(topic)) for topic in drafted)):
         words = set(topic_words(topic))
         if not any(words <= other or other <= words for other in taken):
             taken.append(words)
@@ -190,10 +196,13 @@ def _kinds_in(piece: str) -> list[TaskKind]:
     return [kind for kind, pattern in _KINDS.items() if re.search(pattern, piece, re.IGNORECASE)]
 
 
-def _as_topic(piece: str) -> str:
+def _as_topic(piece: str, language: str) -> str:
     """Clean a topic; empty when it is a kind of tasks. "refunds with ambiguous data": refunds."""
     if _kinds_in(piece):
         piece, *ways = _WITH.split(piece, maxsplit=1)
         if not ways or _kinds_in(piece):
             return ""
-    return _ARTICLE.sub("", " ".join(piece.split()).strip(" .,:;!?。\"'()"), count=1)
+    topic = " ".join(piece.split()).strip(" .,:;!?。\"'()")
+    if articles := _ARTICLES.get(language):
+        topic = re.sub(rf"^(?:(?:{articles})\s+|l['’]\s*)", "", topic, flags=re.IGNORECASE)
+    return topic

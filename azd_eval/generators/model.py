@@ -24,8 +24,8 @@ from azd_eval.structured import ask
 ReadRubric = Callable[[Mapping[str, Any]], Rubric]
 ReadTask = Callable[[Mapping[str, Any]], Task]
 
-GENERAL_QUALITY: Final = "general_quality"
-_GENERAL_QUALITY: Final = {
+_RESIDUAL: Final = "general_quality"
+_RESIDUAL_DIMENSION: Final = {
     "description": (
         "The reply answers what was asked, completely, without contradicting itself, and in the "
         "language of the user."
@@ -236,13 +236,13 @@ def _complete(rows: Sequence[Any]) -> list[dict[str, Any]]:
     outvoted. `general_quality` stands at the end and catches what the others miss.
     """
     drafted = {snake_case(str(row.get("id") or "")): row for row in map(_as_dimension, rows)}
-    general = drafted.pop(GENERAL_QUALITY, _GENERAL_QUALITY)
+    general = drafted.pop(_RESIDUAL, _RESIDUAL_DIMENSION)
     if len(drafted) < _FEWEST_DIMENSIONS - 1:
-        wanted = f"{_FEWEST_DIMENSIONS} to {_MOST_DIMENSIONS} with `{GENERAL_QUALITY}`"
+        wanted = f"{_FEWEST_DIMENSIONS} to {_MOST_DIMENSIONS} with `{_RESIDUAL}`"
         raise ValueError(f"too few dimensions: {len(rows)}; {wanted} are wanted")
     by_weight = sorted(drafted.items(), key=lambda item: -item[1]["weight"])
     (first, heaviest), *others = by_weight[: _MOST_DIMENSIONS - 1]
-    others.append((GENERAL_QUALITY, {**general, "always_applicable": True}))
+    others.append((_RESIDUAL, {**general, "always_applicable": True}))
     return [
         {**heaviest, "id": first, "weight": max(8, heaviest["weight"])},
         *({**row, "id": name, "weight": min(6, row["weight"])} for name, row in others),

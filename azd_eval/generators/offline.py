@@ -26,10 +26,10 @@ from azd_eval.generators.offline_criteria import (
     CriteriaWriter,
     make_writer,
 )
-from azd_eval.generators.rules import find_rules, find_word_limit
+from azd_eval.generators.rules import Rule, find_rules, find_word_limit
 from azd_eval.prompts import fill_text, template
 
-_MOST_RULES: Final = 2
+_MOST_FITTED: Final = 3
 _MOST_SHARED: Final = 2
 
 _ASSISTANT = r"(?:agente?|assistant|assistente?|asistente|(?:chat)?bot)"
@@ -50,17 +50,12 @@ class OfflineBlueprintDrafter:
         """Draft; never fails."""
         scope = read_scope(brief.sentence)
         job = scope.role or brief.sentence or brief.agent
-        rules = [rule for rule in find_rules(brief.instructions) if rule.is_general]
         limit = find_word_limit(brief.instructions) or LONGEST_REPLY
+        shared = _shared_criteria(brief.golden)
+        kept = [_keep(rule) for rule in find_rules(brief.instructions) if rule.is_general]
         dimensions = (
             Criterion("does_its_job", f"The reply does what the agent is there for: {job}", 8),
-            *(
-                Criterion(
-                    rule.name, f"The reply keeps to this rule: {rule.text}", 5, False, rule.check
-                )
-                for rule in rules[:_MOST_RULES]
-            ),
-            *_shared_criteria(brief.golden),
+            *(*shared, *kept)[:_MOST_FITTED],
             Criterion(
                 "stays_in_scope",
                 "Asked for something that is not its job, the agent declines to do it",
@@ -85,7 +80,9 @@ class OfflineBlueprintDrafter:
                 weight=2,
             ),
         )
-        return Blueprint(Rubric("quality", dimensions), scope.topics or _guess_topics(brief))
+        unique = {each.name: each for each in reversed(dimensions)}
+        rubric = Rubric("quality", tuple(reversed(unique.values())))
+        return Blueprint(rubric, scope.topics or _guess_topics(brief))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +137,10 @@ def _guess_topics(brief: Brief) -> tuple[str, ...]:
     told = read_scope(brief.sentence).role or brief.instructions
     text = _LEADING_ASSISTANT.sub("", " ".join(told.split()), count=1)
     return (_AFTER_TOPIC.sub("", text, count=1)[:_LONGEST_TOPIC].strip() or brief.agent,)
+
+
+def _keep(rule: Rule) -> Criterion:
+    return Criterion(rule.name, f"The reply keeps to this rule: {rule.text}", 5, check=rule.check)
 
 
 def _shared_criteria(tasks: Sequence[Task]) -> list[Criterion]:

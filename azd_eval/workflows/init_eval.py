@@ -54,10 +54,6 @@ class AssetNames:
     evaluator: str
     version: int
 
-    def label(self, rubric: Rubric) -> Rubric:
-        """Give a drafted rubric the name and version of the evaluator."""
-        return replace(rubric, name=self.evaluator, version=str(self.version))
-
 
 async def init_eval(
     plan: SuitePlan,

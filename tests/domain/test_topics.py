@@ -106,6 +106,7 @@ from azd_eval.domain.topics import merge_topics, read_scope, topic_words
             ("退货", "故障排除"),
             ("out_of_scope",),
         ),
+        ("Bot. Test OS updates and Las Vegas trips", "Bot.", ("OS updates", "Las Vegas trips"), ()),
         ("Coding assistant", "Coding assistant", (), ()),
         ("", "", (), ()),
     ],

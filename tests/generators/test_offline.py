@@ -198,6 +198,16 @@ async def test_the_rubric_is_fitted_to_golden_tasks() -> None:
     assert "odd" not in described
 
 
+async def test_the_rubric_of_a_dataset_that_was_drafted_by_rules_reads_back() -> None:
+    golden = (await draft(SENTENCE, 20, INSTRUCTIONS)).tasks
+    brief = Brief("shop", SENTENCE, INSTRUCTIONS + '- Always say "thanks".', golden)
+
+    rubric = (await OfflineBlueprintDrafter().draft_blueprint(brief)).rubric
+
+    assert rubric == read_rubric(rubric_to_row(rubric), pattern_fault)
+    assert len(rubric.dimensions) <= 8
+
+
 async def test_prompts_to_avoid_are_avoided_and_want_of_more_is_told() -> None:
     slot = Slot(1, "refunds", "ambiguous")
     rubric = (
