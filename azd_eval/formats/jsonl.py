@@ -25,7 +25,7 @@ from azd_eval.formats.jsonl_lines import (
     read_line,
 )
 from azd_eval.formats.task_rules import PLAIN_RULES, TaskRules
-from azd_eval.formats.tasks import build_task, name_task, task_to_row
+from azd_eval.formats.tasks import build_task, task_to_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +51,33 @@ class JsonlDataset:
         """Walk the tasks with their line numbers."""
         if fault := find_file_fault(self.path):
             raise FilesRefused([fault])
-        for line in self._lines():
-            if line.row is None:
+        for number, (row, _, _) in self._lines():
+            if row is None:
                 raise FilesRefused(self.inspect().problems)
-            yield line.number, build_task(line.row)
+            yield number, build_task(row)
 
     def inspect(self) -> Inspection:
         """Read the whole file and tell every problem."""
         if fault := find_file_fault(self.path):
             return Inspection(0, (fault,))
         log, lines, tasks, names = ProblemLog(), 0, 0, array("q")
-        for line in self._lines():
+        for _, (row, name, problems) in self._lines():
             lines += 1
-            tasks += line.row is not None
-            if (name := _name(line)) is not None:
+            tasks += row is not None
+            if name is not None:
                 names.append(hash(name))
-            if line.problems:
-                log.extend(line.problems)
+            if problems:
+                log.extend(problems)
         if len(set(names)) < len(names):
             log.extend(self._find_repeated(names))
         if not lines:
             log.extend([Problem("the dataset is empty", self.location, hint=ONE_A_LINE)])
         return Inspection(tasks, log.close(self.location))
 
-    def _lines(self) -> Iterator[Line]:
+    def _lines(self) -> Iterator[tuple[int, Line]]:
         path, rules = self.location, self.rules
-        return (read_line(raw, number, path, rules) for number, raw in self._raw_lines())
+        for number, raw in self._raw_lines():
+            yield number, read_line(raw, number, path, rules)
 
     def _raw_lines(self) -> Iterator[tuple[int, bytes]]:
         with self.path.open("rb") as file:
@@ -90,7 +91,7 @@ class JsonlDataset:
         hashes = {one for one, other in pairwise(sorted(names)) if one == other}
         first: dict[str, int] = {}
         for number, raw in self._raw_lines():
-            name = _name(read_line(raw, number, self.location, self.rules))
+            _, name, _ = read_line(raw, number, self.location, self.rules)
             if name is None or hash(name) not in hashes:
                 continue
             before = first.setdefault(name, number)
@@ -106,9 +107,3 @@ def write_tasks(tasks: Iterable[Task]) -> str:
     """Write tasks as JSONL, in their order; reading it back gives equal tasks."""
     rows = (json.dumps(task_to_row(task), ensure_ascii=False) for task in tasks)
     return "".join(f"{row}\n" for row in rows)
-
-
-def _name(line: Line) -> str | None:
-    if line.name is None and line.row is not None:
-        return name_task(line.row)
-    return line.name

@@ -2,13 +2,14 @@
 
 import re
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
 from azd_eval.errors import Problem
 from azd_eval.formats.faults import Fault, name_field
 from azd_eval.formats.json_text import find_offsets, parse_json
 from azd_eval.formats.task_rows import TaskRow
 from azd_eval.formats.task_rules import TaskRules, check_row
+from azd_eval.formats.tasks import name_task
 
 BOM = b"\xef\xbb\xbf"
 ONE_A_LINE = "a dataset is JSONL: one JSON object a line"
@@ -18,13 +19,8 @@ _SPREAD_DOCUMENT = re.compile(rb"\s*[\[{]\s*\n")
 _SAVE_AS_UTF8 = "save the file as UTF-8"
 
 
-class Line(NamedTuple):
-    """What stands on a line: a good row, or None and the problems. Warnings leave a row good."""
-
-    number: int
-    row: TaskRow | None
-    name: str | None
-    problems: list[Problem]
+Line = tuple[TaskRow | None, str | None, list[Problem]]
+"""A row without errors, or None; the task's name, if it can be told; the problems."""
 
 
 def find_file_fault(path: Path) -> Problem | None:
@@ -56,20 +52,20 @@ def read_line(raw: bytes, number: int, path: str, rules: TaskRules) -> Line:
     except UnicodeDecodeError as error:
         message = f"not UTF-8: byte 0x{raw[error.start]:02x}"
         fault = Problem(message, path, number, error.start + 1, hint=_SAVE_AS_UTF8)
-        return Line(number, None, None, [fault])
+        return None, None, [fault]
     value, unreadable = parse_json(text)
     faults = [] if value is None and unreadable else check_row(value, rules)
     name = value.get("name") if isinstance(value, dict) else None
-    if not isinstance(name, str):
-        name = None
     if not faults and not unreadable:
-        return Line(number, cast(TaskRow, value), name, [])
+        return cast(TaskRow, value), name, []
+    is_good = not unreadable and all(fault.severity != "error" for fault in faults)
+    row = cast(TaskRow, value) if is_good else None
+    if not isinstance(name, str):
+        name = name_task(row) if row is not None else None
     told = {fault.loc for _, fault in unreadable}
     faults = [fault for fault in faults if fault.loc not in told]
     placed = [*unreadable, *zip(find_offsets(text, faults), faults, strict=True)]
-    problems = [place_fault(fault, offset, number, path, name) for offset, fault in placed]
-    is_good = all(problem.severity != "error" for problem in problems)
-    return Line(number, cast(TaskRow, value) if is_good else None, name, problems)
+    return row, name, [place_fault(fault, at, number, path, name) for at, fault in placed]
 
 
 def place_fault(fault: Fault, offset: int, number: int, path: str, name: str | None) -> Problem:

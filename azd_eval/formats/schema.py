@@ -34,6 +34,7 @@ _TYPES = {
     "dict_type": "an object",
     "model_type": "an object",
 }
+_OBJECT_WANTED = ("dict_type", "model_type")
 _BOUNDS = {
     "greater_than": ("gt", "above"),
     "greater_than_equal": ("ge", "of at least"),
@@ -70,27 +71,31 @@ class Schema(Generic[T]):
         return None, [self._word(detail) for detail in details]
 
     def _word(self, detail: ErrorDetails) -> Fault:
-        if detail["type"] != "extra_forbidden":
-            return Fault(detail["loc"], _word_mismatch(detail))
-        *outer, key = detail["loc"]
+        loc = detail["loc"]
+        if detail["type"] == "extra_forbidden":
+            return self._word_unknown_key(loc)
+        hint = None
+        if detail["type"] in _OBJECT_WANTED:
+            hint = _list_keys(fields_of(type_at(self._kind, loc)))
+        return Fault(loc, _word_mismatch(detail), hint)
+
+    def _word_unknown_key(self, loc: Loc) -> Fault:
+        *outer, key = loc
         kind = type_at(self._kind, tuple(outer))
-        known = fields_of(kind) or {}
+        known = fields_of(kind)
         close = suggest(str(key), known)
         severity: Severity = "warning" if close is None and kind in self._lenient else "error"
-        if close is not None:
-            hint = f"did you mean `{close}`?"
-        elif severity == "warning":
+        hint = _list_keys(known) if close is None else f"did you mean `{close}`?"
+        if severity == "warning":
             hint = "it is not used; data of your own belongs under `metadata`"
-        else:
-            hint = f"the keys are {', '.join(f'`{name}`' for name in known)}"
-        return Fault(detail["loc"], f"unknown key {show(str(key))}", hint, severity, at_key=True)
+        return Fault(loc, f"unknown key {show(str(key))}", hint, severity, at_key=True)
 
 
-def fields_of(kind: Any) -> Mapping[str, Any] | None:
-    """Give the types of the fields of a model or typed dictionary; None for other types."""
+def fields_of(kind: Any) -> Mapping[str, Any]:
+    """Give the types of the fields of a model or typed dictionary; other types have none."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return {name: field.annotation for name, field in kind.model_fields.items()}
-    return kind.__annotations__ if is_typeddict(kind) else None
+    return kind.__annotations__ if is_typeddict(kind) else {}
 
 
 def item_type(kind: Any) -> Any:
@@ -114,7 +119,7 @@ def type_at(kind: Any, loc: Loc) -> Any:
     """Follow a path of keys and indices through a type."""
     for step in loc:
         fields = fields_of(kind)
-        kind = unwrap(item_type(kind) if fields is None else fields[str(step)])
+        kind = unwrap(fields[str(step)] if fields else item_type(kind))
     return kind
 
 
@@ -131,14 +136,18 @@ def _word_mismatch(detail: ErrorDetails) -> str:
     if problem == "too_long":
         return f"expected at most {context['max_length']} entries, got {context['actual_length']}"
     if problem in _TYPES:
-        return f"expected {_TYPES[problem]}, got {_name_value(value)}"
+        # A word where a number is wanted says more than its type; elsewhere text may be private.
+        is_scalar = problem not in (*_OBJECT_WANTED, "list_type", "tuple_type")
+        given = _name_value(value) if is_scalar else name_kind(value)
+        return f"expected {_TYPES[problem]}, got {given}"
     return _SENTENCES.get(problem) or detail["msg"].removeprefix("Value error, ")
 
 
 def _name_value(value: object) -> str:
-    # Numbers and words that stand where another type is wanted say more than their type.
     if isinstance(value, str):
         return show(value)
-    if isinstance(value, float):
-        return str(value)
-    return name_kind(value)
+    return str(value) if isinstance(value, float) else name_kind(value)
+
+
+def _list_keys(fields: Mapping[str, Any]) -> str | None:
+    return f"its keys are {', '.join(f'`{name}`' for name in fields)}" if fields else None

@@ -110,11 +110,14 @@ def _find_message_faults(turn: Located) -> list[Fault]:
         hint = f"rename `{other}` to `prompt`" if other else None
         faults.append(Fault((*loc, "prompt"), "missing `prompt`", hint))
     for key, other in (_PROMPT, _EXPECTED):
-        one, second = row.get(key), row.get(other)
-        if isinstance(one, str) and isinstance(second, str) and one != second:
+        if other in row and _differ(row.get(key), row[other]):
             message = f"`{key}` and `{other}` are the same field and differ"
             faults.append(Fault((*loc, other), message, "keep one of them", at_key=True))
     return faults
+
+
+def _differ(one: object, other: object) -> bool:
+    return isinstance(one, str) and isinstance(other, str) and one != other
 
 
 def _find_misplaced(row: dict[str, Any], turns: list[Located]) -> list[Fault]:

@@ -47,8 +47,7 @@ def fit(tree: Any, kind: Any) -> Any:
     kind = unwrap(kind)
     if kind is Any:
         return resolve(tree)
-    fields = fields_of(kind)
-    if fields is not None and isinstance(tree, Plain) and tree.is_null:
+    if fields_of(kind) and isinstance(tree, Plain) and tree.is_null:
         return {}
     if isinstance(tree, dict):
         return _fit_map(tree, kind)
@@ -62,9 +61,9 @@ def _fit_map(tree: dict[str, Any], kind: Any) -> dict[str, Any]:
     fields = fields_of(kind)
     fitted = {}
     for key, value in tree.items():
-        wanted = item_type(kind) if fields is None else fields.get(key, Any)
+        wanted = fields.get(key, Any) if fields else item_type(kind)
         is_left_out = isinstance(value, Plain) and value.is_null
-        if not is_left_out or fields_of(unwrap(wanted)) is not None or fields is None:
+        if not is_left_out or not fields or fields_of(unwrap(wanted)):
             fitted[key] = fit(value, wanted)
     return fitted
 

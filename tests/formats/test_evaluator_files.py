@@ -162,7 +162,7 @@ dimensions:
             'expected `true` or `false`, got "yes"',
         ),
         (14, "a", "dimensions[2].check.contain", 'unknown key "contain"'),
-        (15, None, "dimensions[3]", 'expected an object, got "c"'),
+        (15, None, "dimensions[3]", "expected an object, got text"),
     } == set(found)
 
 

@@ -304,10 +304,10 @@ def test_equal_rows_without_a_name_are_told_apart_by_nothing() -> None:
         (row(context=[]), "context", "expected text, got list"),
         (row(metadata=[]), "metadata", "expected an object, got list"),
         (row(criteria={}), "criteria", "expected a list, got object"),
-        (row(criteria=["c"]), "criteria[0]", 'expected an object, got "c"'),
+        (row(criteria=["c"]), "criteria[0]", "expected an object, got text"),
         (row(turns={}, prompt=None), "turns", "expected a list, got object"),
         (row(turns=[], prompt=None), "turns", "must not be empty"),
-        (row(turns=["t"], prompt=None), "turns[0]", 'expected an object, got "t"'),
+        (row(turns=["t"], prompt=None), "turns[0]", "expected an object, got text"),
         (row(turns=[{}], prompt=None), "turns[0].prompt", "missing `prompt`"),
         (row(turns=[{"prompt": "t"}]), "prompt", "`prompt` and `turns` in one task"),
         (
@@ -349,7 +349,7 @@ def test_a_wrong_task_is_refused(content: str, field: str, message: str) -> None
         ({"weight": True}, ".weight", "expected a number, got true"),
         ({"must": "yes"}, ".must", 'expected `true` or `false`, got "yes"'),
         ({"must": 1}, ".must", "expected `true` or `false`, got number"),
-        ({"check": "x"}, ".check", 'expected an object, got "x"'),
+        ({"check": "x"}, ".check", "expected an object, got text"),
         ({"check": {}}, ".check", "expected exactly one kind of check, got 0"),
         (
             {"check": {"equals": "x", "regex": "y"}},
@@ -360,7 +360,7 @@ def test_a_wrong_task_is_refused(content: str, field: str, message: str) -> None
         ({"check": {"zebra": "x"}}, ".check.zebra", 'unknown key "zebra"'),
         ({"check": {"contains": ["x"]}}, ".check.contains", "expected text, got list"),
         ({"check": {"contains": ""}}, ".check.contains", "must not be empty"),
-        ({"check": {"contains_any": "x"}}, ".check.contains_any", 'expected a list, got "x"'),
+        ({"check": {"contains_any": "x"}}, ".check.contains_any", "expected a list, got text"),
         ({"check": {"contains_all": []}}, ".check.contains_all", "must not be empty"),
         ({"check": {"contains_all": [3]}}, ".check.contains_all[0]", "expected text, got number"),
         ({"check": {"max_words": "9"}}, ".check.max_words", 'expected a whole number, got "9"'),
@@ -558,6 +558,29 @@ def test_a_document_over_several_lines_is_one_problem(document: object) -> None:
     problem = only_problem(json.dumps(document, indent=2))
 
     assert problem.message.startswith("invalid JSON on line 1")
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="public samples are not beside the repository")
+@pytest.mark.parametrize(
+    ("sample", "message", "cure"),
+    [
+        ("foundry-samples/questions.jsonl", "missing `prompt`", "rename `question` to `prompt`"),
+        ("mt-bench/question.jsonl", "expected an object, got text", "its keys are `prompt`"),
+        ("ai-agent-evals/dataset.json", "spread over several lines", "one JSON object a line"),
+        ("promptfoo/customer-support-rubric-tests.csv", "a CSV file", "one JSON object a line"),
+    ],
+)
+def test_public_datasets_of_other_shapes_are_refused_with_a_cure(
+    sample: str, message: str, cure: str
+) -> None:
+    errors = [
+        problem
+        for problem in JsonlDataset(SAMPLES / sample).inspect().problems
+        if problem.severity == "error"
+    ]
+
+    assert all(message in problem.message for problem in errors)
+    assert cure in (errors[0].hint or "")
 
 
 def test_walking_a_bad_file_raises_all_problems() -> None:
