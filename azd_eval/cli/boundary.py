@@ -9,6 +9,7 @@ from typing import TextIO
 
 import typer
 
+from azd_eval.cli.plain_text import show_controls
 from azd_eval.errors import AzdEvalError, FilesRefused
 
 BUG = 70
@@ -62,7 +63,7 @@ def _complain(message: str, hint: str | None = None) -> None:
     lines = [f"error: {line}" for line in message.splitlines() or [""]]
     if hint:
         lines += ["", *(f"hint: {line}" for line in hint.splitlines())]
-    sys.stderr.write("\n".join(lines) + "\n")
+    sys.stderr.write(show_controls("\n".join(lines)) + "\n")
 
 
 def _report_bug() -> int:

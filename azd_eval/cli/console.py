@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from azd_eval.cli.flags import CommonFlags
+from azd_eval.cli.plain_text import show_controls
 
 _NARROW = 100
 _SECONDS_WITHOUT_TERMINAL = 10.0
@@ -26,7 +27,7 @@ Cell = str | Text
 
 def styled(text: str, style: str) -> Text:
     """Give a text a colour; its meaning must also stand in the words."""
-    return Text(text, style=style)
+    return Text(show_controls(text), style=style)
 
 
 class Console:
@@ -43,12 +44,12 @@ class Console:
     def say(self, text: Cell = "") -> None:
         """Print a line of the result; nothing with `--json`."""
         if not self.wants_json:
-            self._out.print(text, soft_wrap=not self._out.is_terminal)
+            self._out.print(_as_text(text), soft_wrap=not self._out.is_terminal)
 
     def note(self, text: str) -> None:
         """Print a side remark to stderr; nothing with `--quiet`."""
         if not self._quiet:
-            self._err.print(Text(text), soft_wrap=not self._err.is_terminal)
+            self._err.print(_as_text(text), soft_wrap=not self._err.is_terminal)
 
     def notes(self, notes: Iterable[str]) -> None:
         """Print remarks, each led by the word `note`."""
@@ -58,7 +59,9 @@ class Console:
     def show_json(self, value: Mapping[str, Any]) -> None:
         """Print the result alone, as JSON; nothing without `--json`."""
         if self.wants_json:
-            self._stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+            # What the stream cannot hold would be lost; JSON has a way to write it.
+            escapes = "utf" not in self._stdout.encoding.casefold()
+            self._stdout.write(json.dumps(value, ensure_ascii=escapes, indent=2) + "\n")
 
     def table(self, titles: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
         """Print an aligned table; columns titled with a leading `>` are right-aligned."""
@@ -70,7 +73,7 @@ class Console:
                 overflow="fold",
             )
         for row in rows:
-            table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+            table.add_row(*map(_as_text, row))
         if not self.wants_json:
             self._out.print(table)
 
@@ -81,7 +84,7 @@ class Console:
     def ask(self, question: str, default: str = "") -> str:
         """Ask for a line of text; an empty answer is the default."""
         shown = f"{question} [{default}] " if default else f"{question} "
-        self._err.print(Text(shown), end="")
+        self._err.print(_as_text(shown), end="")
         sys.stderr.flush()
         line = sys.stdin.readline()
         if not line:
@@ -142,6 +145,10 @@ class ProgressLine:
         elif self._shown and time.monotonic() - self._last_line >= _SECONDS_WITHOUT_TERMINAL:
             self._last_line = time.monotonic()
             self._console.print(Text(f"{self._title}: {done}/{total}"))
+
+
+def _as_text(cell: Cell) -> Text:
+    return cell if isinstance(cell, Text) else styled(cell, "")
 
 
 def _rich_console(stream: Any) -> RichConsole:

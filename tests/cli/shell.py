@@ -58,6 +58,7 @@ class Shell:
             env=self.environment(variables),
             stdin=subprocess.DEVNULL,
             capture_output=True,
+            check=False,
             timeout=60,
         )
         out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
