@@ -114,6 +114,14 @@ class Options(_Strict):
     max_errors: str | int = Field(
         default=0, description="errors tolerated before exit 3: a number, or a share such as 5%"
     )
+    max_calls: int | None = Field(
+        default=None, ge=1, description="calls that may be made; cached ones are free"
+    )
+    max_tokens: int | None = Field(default=None, ge=1, description="tokens that may be used")
+    max_cost: float | None = Field(
+        default=None, gt=0, description="what may be spent; needs `price` for each model"
+    )
+    max_time_s: float | None = Field(default=None, gt=0, description="seconds that a run may take")
     judge: Literal["independent", "batched"] = Field(
         default="independent", description="one call per criterion, or all criteria in one call"
     )

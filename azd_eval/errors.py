@@ -32,6 +32,7 @@ ModelErrorCode = Literal[
     "cut_off",
     "empty_reply",
     "refused_request",
+    "stopped",
 ]
 
 _RETRYABLE: frozenset[str] = frozenset(

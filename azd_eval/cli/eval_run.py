@@ -1,6 +1,5 @@
 """`eval run`: score every task of the dataset."""
 
-import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import asdict
@@ -8,16 +7,24 @@ from typing import Any
 
 from azd_eval.cli.console import Console
 from azd_eval.cli.flags import CommonFlags, RunFlags
+from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
+from azd_eval.cli.interrupt import run_until_interrupted
 from azd_eval.cli.result_view import show_run
 from azd_eval.domain.gate import read_error_limit, read_share
 from azd_eval.domain.score import Trial
 from azd_eval.domain.summary import RunSummary
 from azd_eval.errors import InputError, Interrupted
-from azd_eval.storage.run_folder import read_trials
-from azd_eval.wiring.evaluation import Evaluation, open_evaluation
+from azd_eval.wiring.evaluation import (
+    Evaluation,
+    find_run,
+    find_unfinished,
+    open_evaluation,
+    resume_evaluation,
+)
 from azd_eval.wiring.overrides import Overrides
 from azd_eval.wiring.setup import Setup, set_up
 from azd_eval.workflows.plan_run import CallPlan
+from azd_eval.workflows.run_eval import COMPLETED
 
 GATE_MISSED = 1
 NOT_MEASURED = 3
@@ -33,19 +40,33 @@ def run_suite(flags: RunFlags) -> int:
         return show_plan(console, plan, setup.notes)
     if setup.engine:
         console.note(f"engine: {setup.engine}")
-    evaluation = open_evaluation(setup, flags.run_dir)
+    evaluation = _open(flags, setup)
     summary = _run(console, evaluation, plan.tasks * setup.config.options.repeats)
     console.notes(summary.notes)
     show_run(console, summary, _read_in_order(evaluation, summary))
     console.show_json(summary.as_dict())
+    if summary.stop_reason == INTERRUPTED_BY_USER:
+        raise _interrupted(evaluation)
     return exit_code(summary, setup, has_gate=not flags.no_gate)
 
 
+def _open(flags: RunFlags, setup: Setup) -> Evaluation:
+    if flags.resume_run is not None:
+        return resume_evaluation(setup, find_run(setup, flags.resume_run))
+    if flags.resume:
+        return resume_evaluation(setup, find_unfinished(setup, flags.run_dir))
+    return open_evaluation(setup, flags.run_dir)
+
+
 def exit_code(summary: RunSummary, setup: Setup, *, has_gate: bool) -> int:
-    """Choose the exit code: not measured wins over a missed gate."""
+    """Choose the exit code: not measured, or not to the end, wins over a missed gate."""
     limit = read_error_limit(setup.config.options.max_errors)
     is_unscored = summary.score is None and summary.tasks.skipped < summary.tasks.total
-    if is_unscored or limit.is_exceeded(summary.errored_trials, summary.trials):
+    if (
+        is_unscored
+        or summary.stop_reason != COMPLETED
+        or limit.is_exceeded(summary.errored_trials, summary.trials)
+    ):
         return NOT_MEASURED
     return GATE_MISSED if has_gate and not summary.gate.passed else 0
 
@@ -98,6 +119,10 @@ def _read_overrides(flags: RunFlags) -> Overrides:
         instructions_file=flags.instructions_file,
         fail_under=read_flag("--fail-under", flags.fail_under, read_share),
         max_errors=flags.max_errors,
+        max_calls=flags.max_calls,
+        max_tokens=flags.max_tokens,
+        max_cost=flags.max_cost,
+        max_time_s=flags.max_time,
         cache=not flags.no_cache,
     )
 
@@ -112,17 +137,21 @@ def _run(console: Console, evaluation: Evaluation, total: int) -> RunSummary:
             progress.update(done, total)
 
         try:
-            return asyncio.run(evaluation.run(count))
+            return run_until_interrupted(evaluation.run(count), evaluation.setup.stop)
         except KeyboardInterrupt as error:
-            raise Interrupted(
-                f"interrupted after {done} of {total} trials; they are kept in "
-                f"{evaluation.setup.layout.show(evaluation.folder)}",
-                hint="the same command again takes answered calls from the cache",
-            ) from error
+            raise _interrupted(evaluation) from error
+
+
+def _interrupted(evaluation: Evaluation) -> Interrupted:
+    place = evaluation.setup.layout.show(evaluation.folder)
+    return Interrupted(
+        f"interrupted; what was measured is kept in {place}",
+        hint=f"go on with `azd-eval eval run --resume-run {evaluation.folder.name}`",
+    )
 
 
 def _read_in_order(evaluation: Evaluation, summary: RunSummary) -> list[Trial]:
     if summary.tasks.passed == summary.tasks.total:
         return []
-    failing = (trial for trial in read_trials(evaluation.folder) if trial.status != "passed")
+    failing = (trial for trial in evaluation.read_trials() if trial.status != "passed")
     return sorted(failing, key=lambda trial: (trial.index, trial.repeat))

@@ -57,6 +57,25 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Count the calls, make n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitFlags(CommonFlags):
+    """What a run may spend at most; results are kept when a limit is reached."""
+
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", min=1, help="Stop after N calls.")
+    ] = None
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=1, help="Stop after N tokens.")
+    ] = None
+    max_cost: Annotated[
+        float | None,
+        typer.Option("--max-cost", min=0, help="Stop at this cost; models need a `price`."),
+    ] = None
+    max_time: Annotated[
+        float | None, typer.Option("--max-time", min=0, metavar="S", help="Stop after S seconds.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InitFlags(CommonFlags):
     """Flags of `eval init`."""
 
@@ -116,7 +135,7 @@ class InitFlags(CommonFlags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFlags(CommonFlags):
+class RunFlags(LimitFlags):
     """Flags of `eval run`."""
 
     config: Config = None
@@ -155,6 +174,12 @@ class RunFlags(CommonFlags):
         ),
     ] = None
     dry_run: DryRun = False
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the last unfinished run of this config.")
+    ] = False
+    resume_run: Annotated[
+        Path | None, typer.Option("--resume-run", metavar="RUN", help="Go on with this run.")
+    ] = None
     no_cache: NoCache = False
     run_dir: Annotated[
         Path | None,
@@ -163,7 +188,7 @@ class RunFlags(CommonFlags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptimizeFlags(CommonFlags):
+class OptimizeFlags(LimitFlags):
     """Flags of `optimize`."""
 
     agent_name: Annotated[

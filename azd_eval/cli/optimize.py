@@ -1,15 +1,15 @@
 """`optimize`: revise the agent's instructions and keep what is better."""
 
-import asyncio
-
 from azd_eval.cli.console import Console, ProgressLine
 from azd_eval.cli.eval_run import NOT_MEASURED, enter_folder, show_plan
 from azd_eval.cli.flags import OptimizeFlags
+from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
+from azd_eval.cli.interrupt import run_until_interrupted
 from azd_eval.cli.optimization_view import show_optimization
 from azd_eval.cli.result_view import word_number
 from azd_eval.domain.score import Trial
 from azd_eval.domain.summary import OptimizationSummary
-from azd_eval.errors import InputError, Interrupted
+from azd_eval.errors import InputError, Interrupted, MeasurementError
 from azd_eval.wiring.optimization import (
     Optimization,
     Watch,
@@ -45,6 +45,8 @@ def optimize_instructions(flags: OptimizeFlags) -> int:
     console.notes(summary.notes)
     show_optimization(console, summary)
     console.show_json(summary.as_dict())
+    if setup.stop.reason == INTERRUPTED_BY_USER:
+        raise Interrupted("interrupted; the best so far is shown, and kept")
     return NOT_MEASURED if summary.baseline.score is None else 0
 
 
@@ -62,6 +64,10 @@ def _read_overrides(flags: OptimizeFlags) -> Overrides:
         max_iterations=flags.max_iterations,
         concurrency=flags.concurrency,
         seed=flags.seed,
+        max_calls=flags.max_calls,
+        max_tokens=flags.max_tokens,
+        max_cost=flags.max_cost,
+        max_time_s=flags.max_time,
         cache=not flags.no_cache,
     )
 
@@ -73,8 +79,12 @@ def _run(
         follower = _Follower(console, line, per_candidate)
         try:
             watch = Watch(follower.step, follower.count)
-            return asyncio.run(optimization.run(watch, applies=applies))
-        except KeyboardInterrupt as error:
+            return run_until_interrupted(
+                optimization.run(watch, applies=applies), optimization.setup.stop
+            )
+        except (KeyboardInterrupt, MeasurementError) as error:
+            if optimization.setup.stop.reason != INTERRUPTED_BY_USER:
+                raise
             place = optimization.setup.layout.show(optimization.folder)
             raise Interrupted(
                 f"interrupted; every candidate and verdict so far is kept in {place}",

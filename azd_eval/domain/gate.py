@@ -51,19 +51,22 @@ def read_share(text: str | float) -> float:
     return number
 
 
-def decide_gate(tasks: TaskCounts, score: float | None, fail_under: float | None) -> Gate:
+def decide_gate(
+    tasks: TaskCounts, score: float | None, fail_under: float | None, *, unreached: int = 0
+) -> Gate:
     """Apply the gate: every task passes, unless `fail_under` sets a lower bar for the score.
 
-    `score` is the one that counts errored tasks as 0.
+    `score` is the one that counts errored tasks as 0. Tasks that were not reached miss any gate.
     """
+    reasons = []
+    if unreached:
+        reasons.append(f"{unreached} of {tasks.total} tasks were not run")
+    missed = tasks.total - tasks.passed - tasks.skipped
     if score is None:
-        return Gate(False, ("nothing was scored",))
-    if fail_under is None:
-        missed = tasks.total - tasks.passed - tasks.skipped
-        if missed:
-            return Gate(False, (f"{missed} of {tasks.total} tasks did not pass",))
-        return Gate(True)
+        reasons.append("nothing was scored")
+    elif fail_under is None and missed:
+        reasons.append(f"{missed} of {tasks.total} tasks did not pass")
     # A score of 0.7 made of thirds and tenths must not miss 0.7 by the last bit.
-    if score < fail_under - 1e-9:
-        return Gate(False, (f"score {score:.4g} is under {fail_under:.4g}",))
-    return Gate(True)
+    elif fail_under is not None and score < fail_under - 1e-9:
+        reasons.append(f"score {score:.4g} is under {fail_under:.4g}")
+    return Gate(not reasons, tuple(reasons))

@@ -88,7 +88,11 @@ class TrialSpec:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The result of one `TrialSpec`. `fatal` names an error that every other trial would meet."""
+    """The result of one `TrialSpec`.
+
+    `fatal` names an error that every other trial would meet. `is_stopped` says that a limit of the
+    user cut it short: it is no result, and belongs nowhere.
+    """
 
     task: str
     task_key: str
@@ -99,6 +103,7 @@ class Trial:
     index: int = 0
     category: str | None = None
     fatal: str | None = None
+    is_stopped: bool = False
 
 
 def weighted_mean(verdicts: Iterable[Verdict]) -> float | None:

@@ -1,5 +1,6 @@
 """Score a reply criterion by criterion: `builtin.task_adherence`, and what the rubric shares."""
 
+import asyncio
 from dataclasses import dataclass, replace
 
 from azd_eval.domain.criterion import Check, Criterion
@@ -8,6 +9,9 @@ from azd_eval.domain.score import Outcome, Score, Verdict, weighted_mean
 from azd_eval.domain.task import Turn
 from azd_eval.evaluators.checks import run_check
 
+# A pattern may take its whole time limit: meanwhile the other calls should go on.
+_SLOW_KINDS = ("regex", "not_regex")
+
 
 async def decide_criteria(judge: Judge, request: JudgeRequest) -> tuple[Verdict, ...]:
     """Decide criteria in their order: by their `check` where they have one, else by the judge."""
@@ -15,13 +19,20 @@ async def decide_criteria(judge: Judge, request: JudgeRequest) -> tuple[Verdict,
     asked = iter(await judge.decide(replace(request, criteria=judged)) if judged else ())
     text = request.item.reply.text
     return tuple(
-        next(asked) if criterion.check is None else _checked(criterion, criterion.check, text)
-        for criterion in request.criteria
+        [
+            next(asked)
+            if criterion.check is None
+            else await _run_check(criterion, criterion.check, text)
+            for criterion in request.criteria
+        ]
     )
 
 
-def _checked(criterion: Criterion, check: Check, text: str) -> Verdict:
-    result = run_check(check, text)
+async def _run_check(criterion: Criterion, check: Check, text: str) -> Verdict:
+    if check.kind in _SLOW_KINDS:
+        result = await asyncio.to_thread(run_check, check, text)
+    else:
+        result = run_check(check, text)
     outcome: Outcome = "unusable"
     if result.passed is not None:
         outcome = "met" if result.passed else "unmet"

@@ -1,7 +1,7 @@
 """Chat models around chat models: count, remember, try again.
 
-The order is Metered(Cached(Retrying(model))): an answer from the cache takes no slot, and a slot is
-held only during a try, not while waiting for the next one.
+The order is Metered(Cached(Budgeted(Retrying(model)))): an answer from the cache costs nothing and
+takes no slot, and a slot is held only during a try, not while waiting for the next one.
 """
 
 import asyncio

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from azd_eval.errors import InputError
+
 
 class JsonLines:
     """Append objects to a file, each with a single write to the operating system.
@@ -23,7 +25,13 @@ class JsonLines:
 
     def record(self, event: Mapping[str, Any]) -> None:
         line = json.dumps(event, ensure_ascii=False, allow_nan=False)
-        self._file.write(line.encode("utf-8", errors="backslashreplace") + b"\n")
+        try:
+            self._file.write(line.encode("utf-8", errors="backslashreplace") + b"\n")
+        except OSError as error:
+            raise InputError(
+                f"cannot write {str(self.path)!r}: {error.strerror or error}",
+                hint="what was written before is kept",
+            ) from error
 
     def close(self) -> None:
         self._file.close()

@@ -4,7 +4,6 @@
        candidates/<candidate>/  instructions.md  journal.jsonl  trials.jsonl
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from azd_eval.domain.candidate import Candidate
 from azd_eval.errors import InputError
 from azd_eval.files import write_atomically
+from azd_eval.storage.json_records import read_json, write_json
 from azd_eval.storage.jsonl_log import JsonLines, read_json_lines
 from azd_eval.storage.run_folder import RunFolder
 
@@ -43,10 +43,10 @@ class OptimizationFolder:
         return RunFolder(self._candidate_path(candidate_id))
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        _write_json(self.path / "manifest.json", manifest)
+        write_json(self.path / "manifest.json", manifest)
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
-        _write_json(self.path / "summary.json", summary)
+        write_json(self.path / "summary.json", summary)
 
     def write_report(self, html: str) -> None:
         write_atomically(self.path / "report.html", html)
@@ -85,8 +85,8 @@ def read_optimization(path: Path) -> StoredOptimization:
     return StoredOptimization(
         id=path.name,
         path=path,
-        manifest=_read_json(path / "manifest.json") or {},
-        summary=_read_json(path / "summary.json"),
+        manifest=read_json(path / "manifest.json") or {},
+        summary=read_json(path / "summary.json"),
         events=tuple(read_json_lines(path / "events.jsonl")),
     )
 
@@ -109,16 +109,3 @@ def _moment(stored: StoredOptimization) -> list[str]:
 
 def _holds_optimization(path: Path) -> bool:
     return (path / "events.jsonl").is_file()
-
-
-def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    write_atomically(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
-
-
-def _read_json(path: Path) -> Mapping[str, Any] | None:
-    # One folder damaged by hand must not hide the others from a list.
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return value if isinstance(value, dict) else None

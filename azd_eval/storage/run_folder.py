@@ -1,32 +1,39 @@
 """The folder of one run: manifest, every reply and verdict, every trial, the summary."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from azd_eval.domain.score import Trial
 from azd_eval.files import write_atomically
+from azd_eval.storage.json_records import read_json, write_json
 from azd_eval.storage.jsonl_log import JsonLines, read_json_lines
 from azd_eval.storage.trial_records import read_trial, write_trial
 
 
 class RunFolder:
-    """Writes one run. `journal` keeps replies and verdicts as they come; `append` keeps trials."""
+    """Writes one run. `journal` keeps replies and verdicts as they come; `append` keeps trials.
 
-    def __init__(self, path: Path) -> None:
+    A run may have several sessions, one after the other; `judging` identifies judge, evaluators and
+    criteria of this one, and is noted with all that depends on them.
+    """
+
+    def __init__(self, path: Path, judging: str | None = None) -> None:
         self.path = path
         self.journal = JsonLines(path / "journal.jsonl")
+        if judging is not None:
+            self.journal.record({"event": "session", "judging": judging})
         self._trials = JsonLines(path / "trials.jsonl")
+        self._judging = judging
 
     def append(self, trial: Trial) -> None:
-        self._trials.record(write_trial(trial))
+        self._trials.record({**write_trial(trial), "judging": self._judging})
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        _write_json(self.path / "manifest.json", manifest)
+        write_json(self.path / "manifest.json", manifest)
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
-        _write_json(self.path / "summary.json", summary)
+        write_json(self.path / "summary.json", summary)
 
     def write_report(self, html: str) -> None:
         write_atomically(self.path / "report.html", html)
@@ -36,14 +43,25 @@ class RunFolder:
         self._trials.close()
 
 
-def read_trials(run: Path) -> Iterator[Trial]:
-    """Yield the trials of a run as they were finished; a torn or foreign line is passed over."""
+def read_trials(run: Path, judging: str | None = None) -> Iterator[Trial]:
+    """Yield the trials of a run as they were finished; a torn or foreign line is passed over.
+
+    With `judging`, only the trials that were judged so.
+    """
     for record in read_json_lines(run / "trials.jsonl"):
         try:
-            yield read_trial(record)
+            if judging in (None, record["judging"]):
+                yield read_trial(record)
         except (KeyError, TypeError):
             continue
 
 
-def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    write_atomically(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+def read_manifest(run: Path) -> Mapping[str, Any]:
+    """Read what was known when a run began; empty when there is nothing readable."""
+    return read_json(run / "manifest.json") or {}
+
+
+def is_finished(run: Path) -> bool:
+    """Tell whether a run reached its end, with no trial left to ask again."""
+    summary = read_json(run / "summary.json") or {}
+    return summary.get("stop_reason") == "completed" and not summary.get("errored_trials")

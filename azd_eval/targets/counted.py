@@ -1,4 +1,4 @@
-"""Count the calls of an agent that is no chat model of ours."""
+"""Admit and count the calls of an agent that is no chat model of ours."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,12 +9,17 @@ from azd_eval.domain.task import Reply
 
 @dataclass(frozen=True, slots=True)
 class CountedTarget:
-    """A target around a target; `count` is called for each turn that was answered."""
+    """A target around a target.
+
+    `admit` is asked before each turn and may raise `ModelError`; `count` is told of each answer.
+    """
 
     inner: Target
+    admit: Callable[[], None]
     count: Callable[[], None]
 
     async def respond(self, request: TargetRequest) -> Reply:
+        self.admit()
         reply = await self.inner.respond(request)
         self.count()
         return reply

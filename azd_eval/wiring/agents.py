@@ -72,7 +72,9 @@ class Agent:
         if self.function is None:
             return ChatTarget(pool.model(self.model or ""), self.parameters)
         python = PythonTarget(self.function, pool.gate, timeout_s)
-        return CountedTarget(python, lambda: pool.meter.count_call("agent", self.name))
+        return CountedTarget(
+            python, pool.budget.admit, lambda: pool.meter.count_call("agent", self.name)
+        )
 
 
 def find_agent_name(project: Path) -> str:

@@ -1,8 +1,8 @@
 """One evaluation, from checked parts to summary: folder, models, trials, report."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,67 +10,96 @@ from azd_eval import __version__
 from azd_eval.domain.score import Trial
 from azd_eval.domain.summary import RunSummary
 from azd_eval.domain.tally import Tally
+from azd_eval.errors import InputError
 from azd_eval.executor import LocalExecutor
 from azd_eval.reports.html import render_run
-from azd_eval.storage.run_folder import RunFolder, read_trials
+from azd_eval.storage.run_folder import RunFolder, is_finished, read_manifest
 from azd_eval.storage.run_ids import keep_out_of_git, make_run_folder
+from azd_eval.storage.run_memory import RunMemory, latest_trials, read_memory
+from azd_eval.wiring.fingerprint import Fingerprint, name_changes
 from azd_eval.wiring.models import ModelPool
 from azd_eval.wiring.setup import Setup
 from azd_eval.workflows.conclude_run import RunEnd, RunFacts, conclude_run
 from azd_eval.workflows.run_eval import RunJob, run_eval
-from azd_eval.workflows.run_trial import Bench
 
 INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """An evaluation that is ready to run, in a folder of its own."""
+    """An evaluation that is ready to run, in a folder that is new or that of an earlier session."""
 
     setup: Setup
     folder: Path
+    fingerprint: Fingerprint
+    planned_tasks: int
+    resumes: bool = False
+
+    @property
+    def judging(self) -> str:
+        """Identify judge, evaluators and criteria in what is stored."""
+        return self.fingerprint.judging_digest
 
     async def run(self, on_trial: Callable[[Trial], None]) -> RunSummary:
-        """Run all trials and write summary and report.
+        """Run all trials that are missing and write summary and report.
 
         Cancelled, it writes them for what was measured, and lets the cancellation pass.
         """
-        store = RunFolder(self.folder)
+        memory = read_memory(self.folder, self.judging) if self.resumes else RunMemory()
+        store = RunFolder(self.folder, self.judging)
         tally = Tally(self.setup.config.options.repeats)
         started = time.monotonic()
         store.write_manifest(self._manifest())
+        self._count_finished(tally, memory)
         try:
             async with self.setup.open_pool() as pool:
                 stop_reason = INTERRUPTED
                 try:
-                    stop_reason = await self._run_trials(pool, store, tally, on_trial)
+                    stop_reason = await self._run_trials(pool, store, tally, memory, on_trial)
                 finally:
                     duration = round(time.monotonic() - started, 3)
-                    end = RunEnd(stop_reason, pool.usage(), duration)
+                    end = RunEnd(self.setup.stop.reason or stop_reason, pool.usage(), duration)
                     facts = self._facts((*self.setup.notes, *pool.notes))
                     summary = conclude_run(facts, tally, end)
                     store.write_summary(summary.as_dict())
-                    store.write_report(render_run(summary, read_trials(self.folder)))
+                    store.write_report(render_run(summary, self.read_trials()))
         finally:
             store.close()
         return summary
+
+    def read_trials(self) -> Iterator[Trial]:
+        """Yield the last trial of each task and repeat, as judged in this session."""
+        return latest_trials(self.folder, self.judging)
 
     async def _run_trials(
         self,
         pool: ModelPool,
         store: RunFolder,
         tally: Tally,
+        memory: RunMemory,
         on_trial: Callable[[Trial], None],
     ) -> str:
-        options = self.setup.config.options
-        bench = Bench(
-            self.setup.agent.build_target(pool, options.timeout_s),
-            self.setup.build_evaluators(pool, store.journal),
-            store.journal,
+        setup = self.setup
+        options = setup.config.options
+        bench = setup.build_bench(pool, store.journal, memory)
+        job = RunJob(
+            setup.tasks,
+            setup.agent.baseline,
+            options.repeats,
+            finished=memory.finished,
+            stop=setup.stop,
         )
-        job = RunJob(self.setup.tasks, self.setup.agent.baseline, options.repeats)
         executor = LocalExecutor(bench.run_trial, options.concurrency)
         return await run_eval(job, executor, store, tally, on_trial)
+
+    def _count_finished(self, tally: Tally, memory: RunMemory) -> None:
+        if not memory.finished:
+            return
+        places = {task.key: index for index, task in enumerate(self.setup.tasks)}
+        for trial in self.read_trials():
+            is_wanted = trial.repeat < self.setup.config.options.repeats
+            if is_wanted and trial.task_key in places and trial.status != "errored":
+                tally.add(replace(trial, index=places[trial.task_key]))
 
     def _facts(self, notes: Sequence[str]) -> RunFacts:
         setup = self.setup
@@ -83,6 +112,7 @@ class Evaluation:
             dataset=setup.dataset,
             evaluators=setup.evaluators.names,
             models=setup.models,
+            planned_tasks=self.planned_tasks,
             repeats=setup.config.options.repeats,
             fail_under=setup.config.options.fail_under,
             engine=setup.engine,
@@ -91,12 +121,58 @@ class Evaluation:
         )
 
     def _manifest(self) -> dict[str, object]:
-        return {"version": __version__, "run_id": self.folder.name, **self.setup.describe()}
+        return {
+            "version": __version__,
+            "run_id": self.folder.name,
+            **self.setup.describe(),
+            "fingerprint": self.fingerprint.as_dict(),
+        }
 
 
 def open_evaluation(setup: Setup, run_dir: Path | None = None) -> Evaluation:
     """Make the folder of a run, under `run_dir` or where the layout says."""
+    planned = setup.plan().tasks
+    fingerprint = setup.take_fingerprint()
     if run_dir is None:
         keep_out_of_git(setup.layout.foundry)
+    folder = make_run_folder(run_dir or setup.layout.runs, "run")
+    return Evaluation(setup, folder, fingerprint, planned)
+
+
+def resume_evaluation(setup: Setup, folder: Path) -> Evaluation:
+    """Take up a run again.
+
+    With another judge, other evaluators or criteria, the replies that are there are judged anew.
+    Raises `InputError` when the agent, its instructions or the tasks are others: their results
+    would be mixed.
+    """
+    stored = read_manifest(folder).get("fingerprint")
+    if not isinstance(stored, Mapping):
+        raise InputError(f"no run in {str(folder)!r} that can be taken up again")
+    fingerprint = setup.take_fingerprint()
+    if changed := name_changes(stored["subject"], fingerprint.subject):
+        raise InputError(
+            f"{folder.name} cannot go on: changed since it began: {', '.join(changed)}",
+            hint="run `azd-eval eval run` anew; answers that still fit come from the cache",
+        )
+    return Evaluation(setup, folder, fingerprint, setup.plan().tasks, resumes=True)
+
+
+def find_run(setup: Setup, wanted: Path) -> Path:
+    """Find a run by its folder or its id; raises `InputError`."""
+    for folder in (wanted, setup.layout.runs / wanted):
+        if (folder / "manifest.json").is_file():
+            return folder
+    raise InputError(f"no run {str(wanted)!r}", hint=f"runs are in {setup.layout.runs}")
+
+
+def find_unfinished(setup: Setup, run_dir: Path | None = None) -> Path:
+    """Find the last run of this config that did not end, or has errors; raises `InputError`."""
     parent = run_dir or setup.layout.runs
-    return Evaluation(setup, make_run_folder(parent, "run"))
+    folders = [folder for folder in parent.glob("run-*") if (folder / "manifest.json").is_file()]
+    for folder in sorted(folders, reverse=True):
+        if read_manifest(folder).get("config") == setup.describe()["config"]:
+            if is_finished(folder):
+                break
+            return folder
+    raise InputError("no unfinished run of this config", hint="`azd-eval eval run` starts one")

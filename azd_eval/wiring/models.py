@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Self
 from azd_eval.config import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_S, ModelConfig
 from azd_eval.domain.chat import Usage
 from azd_eval.domain.ports import ChatModel
+from azd_eval.domain.stop import StopSign
 from azd_eval.errors import InputError
+from azd_eval.providers.budget import Budget, Budgeted, Limits
 from azd_eval.providers.endpoint import (
     Endpoint,
     is_azure,
@@ -199,6 +201,8 @@ class PoolOptions:
     timeout_s: float = DEFAULT_TIMEOUT_S
     cache: Path | None = None
     seed: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    stop: StopSign = field(default_factory=StopSign)
 
 
 class ModelPool:
@@ -211,6 +215,7 @@ class ModelPool:
     def __init__(self, options: PoolOptions) -> None:
         self.gate = Gate(options.concurrency)
         self.meter = Meter()
+        self.budget = Budget(options.limits, self.usage, options.stop)
         self._options = options
         self._cache = SqliteReplyCache(options.cache) if options.cache else None
         self._models: dict[str, ChatModel] = {}
@@ -264,5 +269,6 @@ class ModelPool:
         client = OpenAIModel(endpoint, timeout_s=self._options.timeout_s)
         self._clients.append(client)
         line = self._lines.setdefault(endpoint.base_url, Line(self.gate))
-        model = Retrying(client, line, RetryPolicy(timeout_s=self._options.timeout_s))
+        policy = RetryPolicy(timeout_s=self._options.timeout_s)
+        model = Budgeted(Retrying(client, line, policy), self.budget)
         return Cached(model, self._cache, endpoint.identity) if self._cache else model

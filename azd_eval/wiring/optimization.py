@@ -23,6 +23,7 @@ from azd_eval.optimizers.rules import RuleOptimizer
 from azd_eval.reports.html import render_optimization
 from azd_eval.storage.optimization_folder import OptimizationFolder, candidate_instructions
 from azd_eval.storage.run_ids import keep_out_of_git, make_run_folder
+from azd_eval.storage.run_memory import RunMemory
 from azd_eval.wiring.model_choice import describe_engine
 from azd_eval.wiring.models import OFFLINE, ModelPool
 from azd_eval.wiring.setup import Setup
@@ -34,7 +35,6 @@ from azd_eval.workflows.optimize_agent import (
 )
 from azd_eval.workflows.plan_run import CallPlan
 from azd_eval.workflows.run_eval import RunJob, run_eval
-from azd_eval.workflows.run_trial import Bench
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ class Optimization:
             tasks=tuple(setup.tasks),
             max_iterations=setup.config.options.max_iterations,
             rubrics=setup.evaluators.rubrics,
+            stop=setup.stop,
         )
         return await optimize_agent(
             job, _build_optimizer(setup, pool), measure, store, watch.on_step
@@ -108,12 +109,8 @@ class Optimization:
         options = self.setup.config.options
         log = store.open_candidate(candidate.id)
         try:
-            bench = Bench(
-                self.setup.agent.build_target(pool, options.timeout_s),
-                self.setup.build_evaluators(pool, log.journal),
-                log.journal,
-            )
-            job = RunJob(self.setup.tasks, candidate, options.repeats)
+            bench = self.setup.build_bench(pool, log.journal, RunMemory())
+            job = RunJob(self.setup.tasks, candidate, options.repeats, stop=self.setup.stop)
             trials: list[Trial] = []
             tally = Tally(options.repeats)
             executor = LocalExecutor(bench.run_trial, options.concurrency)

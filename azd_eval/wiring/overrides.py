@@ -30,6 +30,10 @@ class Overrides:
     instructions_file: Path | str | None = None
     fail_under: float | None = None
     max_errors: str | int | None = None
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    max_time_s: float | None = None
     max_iterations: int | None = None
     seed: int | None = None
     cache: bool = True
@@ -44,6 +48,10 @@ class Overrides:
             "concurrency": self.concurrency,
             "fail_under": self.fail_under,
             "max_errors": self.max_errors,
+            "max_calls": self.max_calls,
+            "max_tokens": self.max_tokens,
+            "max_cost": self.max_cost,
+            "max_time_s": self.max_time_s,
             "max_iterations": self.max_iterations,
             "seed": self.seed,
         }

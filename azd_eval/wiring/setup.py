@@ -1,30 +1,35 @@
 """From a config file and what overrides it to checked parts: no model is asked anything here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from azd_eval.config import TASK_ADHERENCE, AgentConfig, EvalConfig
 from azd_eval.domain.inspection import Inspection
-from azd_eval.domain.ports import Evaluator, Journal, Judge, TaskSource
+from azd_eval.domain.ports import Journal, Judge, TaskSource
+from azd_eval.domain.stop import StopSign
 from azd_eval.errors import FilesRefused, InputError, Problem
 from azd_eval.evaluators.checks import pattern_fault
 from azd_eval.evaluators.judge import BatchedJudge, IndependentJudge
+from azd_eval.evaluators.remembered import RememberedJudge
 from azd_eval.evaluators.undecided import UndecidedJudge
-from azd_eval.files import hash_file
 from azd_eval.formats.eval_yaml import load_eval_yaml
 from azd_eval.formats.jsonl import JsonlDataset
 from azd_eval.formats.task_rules import TaskRules
 from azd_eval.prompts import template_path
+from azd_eval.providers.budget import Limits
+from azd_eval.storage.run_memory import RunMemory
 from azd_eval.wiring.agents import Agent, find_agent, find_agent_name
 from azd_eval.wiring.environment import Environment, read_environment
 from azd_eval.wiring.evaluators import EvaluatorSet, resolve_evaluators
+from azd_eval.wiring.fingerprint import Fingerprint, digest, digest_agent, digest_tasks
 from azd_eval.wiring.layout import CONFIG_NAME, Layout
 from azd_eval.wiring.model_choice import choose_model, describe_engine
 from azd_eval.wiring.models import OFFLINE, ModelPool, PoolOptions, resolve_endpoint
 from azd_eval.wiring.overrides import Overrides
 from azd_eval.workflows.plan_run import CallPlan, plan_run
+from azd_eval.workflows.run_trial import Bench
 from azd_eval.workflows.select_tasks import TaskFilter, select_tasks
 
 BUILT_IN_DATASET = "builtin_coding_tasks.jsonl"
@@ -40,11 +45,13 @@ class Setup:
     environment: Environment
     agent: Agent
     dataset_path: Path
+    all_tasks: TaskSource
     tasks: TaskSource
     evaluators: EvaluatorSet
     judge_model: str
     uses_cache: bool
     notes: tuple[str, ...]
+    stop: StopSign = field(default_factory=StopSign)
 
     @property
     def dataset(self) -> str:
@@ -67,15 +74,27 @@ class Setup:
         """The model that revises instructions."""
         return self.config.options.optimization_model or self.judge_model
 
+    def take_fingerprint(self) -> Fingerprint:
+        """Digest all that decides the results."""
+        asked, criteria = digest_tasks(self.all_tasks)
+        options = self.config.options
+        judging = [self.judge_model, options.judge, self.config.models.get(self.judge_model)]
+        return Fingerprint(
+            {**digest_agent(self.agent), "dataset": asked},
+            {
+                "eval_model": digest(judging),
+                "evaluators": digest(self.evaluators),
+                "criteria": criteria,
+            },
+        )
+
     def describe(self) -> dict[str, Any]:
         """Tell all that decides the result, for the manifest: settings, and hashes of contents."""
         return {
             "config": str(self.config_path) if self.config_path else None,
             "dataset": self.dataset,
-            "dataset_sha256": hash_file(self.dataset_path),
             "agent": self.agent.name,
             "agent_kind": self.agent.kind,
-            "instructions_digest": self.agent.baseline.digest,
             "evaluators": list(self.evaluators.names),
             "models": self.models,
             "settings": self.config.model_dump(mode="json", exclude_none=True),
@@ -102,12 +121,25 @@ class Setup:
                 timeout_s=options.timeout_s,
                 cache=self.layout.cache if self.uses_cache else None,
                 seed=options.seed,
+                limits=Limits(
+                    calls=options.max_calls,
+                    tokens=options.max_tokens,
+                    cost=options.max_cost,
+                    seconds=options.max_time_s,
+                ),
+                stop=self.stop,
             )
         )
 
-    def build_evaluators(self, pool: ModelPool, journal: Journal) -> tuple[Evaluator, ...]:
-        """Attach the judge to the evaluators."""
-        return self.evaluators.build(self._build_judge(pool, journal))
+    def build_bench(self, pool: ModelPool, journal: Journal, memory: RunMemory) -> Bench:
+        """Put agent and evaluators together; what is in `memory` is not asked again."""
+        judge = RememberedJudge(self._build_judge(pool, journal), memory.recall_verdict)
+        return Bench(
+            self.agent.build_target(pool, self.config.options.timeout_s),
+            self.evaluators.build(judge),
+            journal,
+            memory.recall_reply,
+        )
 
     def _build_judge(self, pool: ModelPool, journal: Journal) -> Judge:
         if self.judge_model == OFFLINE:
@@ -146,6 +178,7 @@ def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False)
         environment=environment,
         agent=agent,
         dataset_path=dataset.absolute(),
+        all_tasks=source,
         tasks=select_tasks(source, TaskFilter(overrides.task, overrides.category, overrides.limit)),
         evaluators=evaluators,
         judge_model=judge_model,

@@ -1,7 +1,7 @@
 """Turn what was counted into the summary of a run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from azd_eval.domain.chat import Usage
 from azd_eval.domain.gate import decide_gate
@@ -27,6 +27,7 @@ class RunFacts:
     dataset: str
     evaluators: tuple[str, ...]
     models: Mapping[str, str]
+    planned_tasks: int | None = None
     repeats: int = 1
     fail_under: float | None = None
     engine: str | None = None
@@ -44,9 +45,11 @@ class RunEnd:
 
 
 def conclude_run(facts: RunFacts, tally: Tally, end: RunEnd) -> RunSummary:
-    """Summarise a run that ended, whether all tasks were reached or not."""
+    """Summarise a run that ended; tasks that were not reached are skipped, and miss the gate."""
     results = tally.results()
     tasks = count_tasks(results)
+    unreached = max(0, (facts.planned_tasks or 0) - tasks.total)
+    tasks = replace(tasks, total=tasks.total + unreached, skipped=tasks.skipped + unreached)
     score, interval = overall_score(results)
     as_zero = score_with_errors_as_zero(results)
     return RunSummary(
@@ -65,7 +68,7 @@ def conclude_run(facts: RunFacts, tally: Tally, end: RunEnd) -> RunSummary:
         criteria=tally.criteria(),
         categories=group_by_category(results),
         usage=end.usage,
-        gate=decide_gate(tasks, as_zero, facts.fail_under),
+        gate=decide_gate(tasks, as_zero, facts.fail_under, unreached=unreached),
         stop_reason=end.stop_reason,
         duration_s=end.duration_s,
         repeats=facts.repeats,

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Literal, Protocol
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.criterion import Rubric
 from azd_eval.domain.optimization import Evidence, FailedVerdict, Measurement, Proposal, Rejected
 from azd_eval.domain.ports import Journal, Optimizer
+from azd_eval.domain.stop import StopSign
 from azd_eval.domain.summary import CandidateResult
 from azd_eval.domain.task import Task
 from azd_eval.errors import MeasurementError, ModelError
@@ -26,6 +27,7 @@ StopReason = Literal[
     "no_usable_proposals",
     "undecided",
     "model_error",
+    "stopped",
 ]
 Step = Literal["measuring", "proposing", "decided"]
 Measure = Callable[[Candidate], Awaitable[Measurement]]
@@ -33,12 +35,16 @@ Measure = Callable[[Candidate], Awaitable[Measurement]]
 
 @dataclass(frozen=True, slots=True)
 class OptimizationJob:
-    """What to improve, and how long to try. `rubrics` describe the dimensions of verdicts."""
+    """What to improve, and how long to try. `rubrics` describe the dimensions of verdicts.
+
+    The search ends with the best so far once the stop sign is up.
+    """
 
     baseline: Candidate
     tasks: Sequence[Task]
     max_iterations: int
     rubrics: tuple[Rubric, ...] = ()
+    stop: StopSign = field(default_factory=StopSign)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +154,7 @@ class _Search:
         self._report("measuring", 0, candidate)
         path = self.recorder.keep_candidate(candidate)
         measurement = await self._measure(candidate)
-        if fault := find_fault(measurement):
+        if fault := self.job.stop.reason or find_fault(measurement):
             raise MeasurementError(f"the baseline could not be measured: {fault}")
         self.baseline = measurement
         self.evaluations = len(measurement.trials)
@@ -179,6 +185,7 @@ class _Search:
         last = self.results[-1].reason
         causes: tuple[tuple[bool, StopReason, str], ...] = (
             (self._fatal is not None, "model_error", f"the model failed: {self._fatal}"),
+            (self.job.stop.is_up, "stopped", f"{self.job.stop.reason}"),
             (self.best.score is None, "undecided", "no verdict on the baseline could be decided"),
             (not self.failures, "nothing_left_to_fix", "no criterion is missed any more"),
             (

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from azd_eval.domain.ports import Evaluator, Journal, Target, TargetRequest, TurnUnderTest
@@ -10,14 +10,24 @@ from azd_eval.domain.score import Trial, TrialSpec, TurnResult, trial_score, tri
 from azd_eval.domain.task import Exchange, Reply, Turn
 from azd_eval.errors import FATAL_CODES, ModelError, TargetError
 
+RecallReply = Callable[[TrialSpec, int], Reply | None]
+
+
+def _recall_nothing(_: TrialSpec, __: int) -> Reply | None:
+    return None
+
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a trial needs: the agent, its evaluators, and where replies are kept."""
+    """What a trial needs: the agent, its evaluators, and where replies are kept.
+
+    `recall_reply` gives the reply that an earlier session of the run has for a turn, or None.
+    """
 
     target: Target
     evaluators: Sequence[Evaluator]
     journal: Journal
+    recall_reply: RecallReply = _recall_nothing
 
     async def run_trial(self, spec: TrialSpec) -> Trial:
         """Run one trial. Never raises for what the agent or a judge does; that is its status."""
@@ -43,15 +53,17 @@ class Bench:
             repeat=spec.repeat,
         )
         started = time.monotonic()
-        try:
-            reply = await self.target.respond(request)
-        except ModelError as error:
-            return _errored(turn, error.message, error.code, started)
-        except TargetError as error:
-            return _errored(turn, error.message, "agent_error", started)
-        if not reply.text.strip():
-            return _errored(turn, _word_empty(reply), "empty_reply", started)
-        self._keep(spec, index, turn, reply)
+        reply = self.recall_reply(spec, index)
+        if reply is None:
+            try:
+                reply = await self.target.respond(request)
+            except ModelError as error:
+                return _errored(turn, error.message, error.code, started)
+            except TargetError as error:
+                return _errored(turn, error.message, "agent_error", started)
+            if not reply.text.strip():
+                return _errored(turn, _word_empty(reply), "empty_reply", started)
+            self._keep(spec, index, turn, reply)
         item = TurnUnderTest(spec, index, turn, reply, history)
         scores = await asyncio.gather(*(each.score(item) for each in self.evaluators))
         return TurnResult(
@@ -112,15 +124,16 @@ def _conclude(spec: TrialSpec, turns: tuple[TurnResult, ...]) -> Trial:
         index=spec.index,
         category=spec.task.category,
     )
-    return replace(trial, fatal=_find_fatal(turns)) if status == "errored" else trial
+    if status != "errored":
+        return trial
+    errors = dict(_list_errors(turns))
+    fatal = next((reason for code, reason in errors.items() if code in FATAL_CODES), None)
+    return replace(trial, fatal=fatal, is_stopped="stopped" in errors)
 
 
-def _find_fatal(turns: tuple[TurnResult, ...]) -> str | None:
+def _list_errors(turns: tuple[TurnResult, ...]) -> Iterator[tuple[str | None, str | None]]:
     for turn in turns:
-        if turn.error_code in FATAL_CODES:
-            return turn.error
+        yield turn.error_code, turn.error
         for score in turn.scores:
             for verdict in score.verdicts:
-                if verdict.error_code in FATAL_CODES:
-                    return verdict.reason
-    return None
+                yield verdict.error_code, verdict.reason

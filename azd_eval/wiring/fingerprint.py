@@ -1,0 +1,77 @@
+"""What decides the results of a run, as digests: so that a resumed run mixes nothing up.
+
+Settings that change only how fast or how far a run goes (concurrency, limits, gate) are no part.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from azd_eval.domain.ports import TaskSource
+from azd_eval.domain.task import Task
+from azd_eval.files import hash_file
+from azd_eval.wiring.agents import Agent
+
+_BITS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """`subject`: what the agent is and is asked; `judging`: how its replies are judged.
+
+    Both map the name of a part, in the words of eval.yaml, to a digest of it.
+    """
+
+    subject: Mapping[str, str]
+    judging: Mapping[str, str]
+
+    @property
+    def judging_digest(self) -> str:
+        return digest(dict(self.judging))
+
+    def as_dict(self) -> dict[str, dict[str, str]]:
+        """Give the form that the manifest holds."""
+        return {"subject": dict(self.subject), "judging": dict(self.judging)}
+
+
+def name_changes(before: Mapping[str, Any], after: Mapping[str, str]) -> list[str]:
+    """Name the parts that are not the same any more."""
+    return [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
+
+
+def digest(value: Any) -> str:
+    """Digest anything that JSON or `repr` can write."""
+    text = json.dumps(value, sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def digest_agent(agent: Agent) -> dict[str, str]:
+    """Digest what the agent is; a Python file of the user's by its bytes."""
+    parts = {
+        "agent": digest([agent.kind, agent.name]),
+        "agent.model": digest(agent.model),
+        "agent.parameters": digest(dict(agent.parameters)),
+        "instructions": agent.baseline.digest,
+    }
+    if agent.function is not None:
+        source = Path(agent.function.folder / agent.function.name.rpartition(":")[0])
+        code = hash_file(source) if source.is_file() else None
+        parts["agent.callable"] = digest([agent.function.name, code])
+    return parts
+
+
+def digest_tasks(tasks: TaskSource) -> tuple[str, str]:
+    """Digest what is asked, and by which criteria it is judged; the order does not count."""
+    asked = criteria = 0
+    for task in tasks:
+        asked += int(task.key, 16)
+        criteria += _number(task)
+    return f"{asked % 2**_BITS:x}", f"{criteria % 2**_BITS:x}"
+
+
+def _number(task: Task) -> int:
+    parts: Iterable[object] = (task.key, *(turn.criteria for turn in task.turns))
+    return int.from_bytes(hashlib.sha256(repr(tuple(parts)).encode()).digest())
