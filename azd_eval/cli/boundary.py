@@ -25,19 +25,30 @@ def run_guarded(app: typer.Typer, arguments: Sequence[str] | None) -> int:
     wants_traceback = _is_verbose(sys.argv[1:] if arguments is None else arguments)
     try:
         code = app(arguments, prog_name="azd-eval", standalone_mode=False)
+        # A pipe that was closed early shows here, not when Python ends.
+        sys.stdout.flush()
     except typer.TyperException as error:
         return _explain_usage(error)
     except (typer.Abort, EOFError, KeyboardInterrupt):
-        _complain("interrupted")
-        return INTERRUPTED
-    except BrokenPipeError:
+        return _explain_interrupt()
+    except (BrokenPipeError, SystemExit):
+        # Typer makes a SystemExit of a closed pipe that a command meets.
         _silence(sys.stdout)
         return 0
     except AzdEvalError as error:
         return _explain(error, wants_traceback=wants_traceback)
     except Exception:
         return _report_bug()
+    if code == INTERRUPTED:
+        # And a code of Ctrl-C at a question.
+        return _explain_interrupt()
     return code if isinstance(code, int) else 0
+
+
+def _explain_interrupt() -> int:
+    sys.stderr.write("\n")
+    _complain("interrupted")
+    return INTERRUPTED
 
 
 def _explain_usage(error: typer.TyperException) -> int:
