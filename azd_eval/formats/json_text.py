@@ -16,6 +16,8 @@ from typing import Any
 from azd_eval.formats.faults import Fault, Loc, show
 from azd_eval.formats.json_syntax import explain_syntax
 
+TOO_DEEP = "nested too deeply"
+
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
 _BRACKET = re.compile(rf"{_STRING}|[{{}}\[\]]", re.DOTALL)
 _TOKEN = re.compile(rf'{_STRING}|[{{}}\[\]:,]|[^\s{{}}\[\]:,"]+', re.DOTALL)
@@ -23,9 +25,6 @@ _SPACE = " \t\r\n"
 _DEEPEST = 100
 _STEPS = {"{": 1, "[": 1, "}": -1, "]": -1}
 _MOST_DIGITS = 300
-
-
-TOO_DEEP = "nested too deeply"
 
 PlacedFault = tuple[int, Fault]
 """A fault, and how many characters from the start of the text it stands."""
