@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from azd_eval.config import (
@@ -43,6 +44,8 @@ from azd_eval.workflows.init_eval import (
 )
 
 Progress = Callable[[str, int, int], None]
+
+_TASK_RULES = TaskRules(criteria_required=True, find_pattern_fault=pattern_fault)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +122,13 @@ class SuiteSetup:
         if self.model == OFFLINE:
             return OfflineBlueprintDrafter(), OfflineTaskDrafter(self.options.seed)
         model = pool.model(self.model)
-        return ModelBlueprintDrafter(model, read_rubric), ModelTaskDrafter(model, read_task_row)
+        # What a model drafts passes the very reader that files pass.
+        read_drafted_rubric = partial(read_rubric, find_pattern_fault=pattern_fault)
+        read_drafted_task = partial(read_task_row, rules=_TASK_RULES)
+        return (
+            ModelBlueprintDrafter(model, read_drafted_rubric),
+            ModelTaskDrafter(model, read_drafted_task),
+        )
 
     def _write(self, drafted: DraftedSuite, usage: Usage, notes: Sequence[str]) -> CreatedSuite:
         layout, options = self.layout, self.options
@@ -212,8 +221,7 @@ def _name_generator(replaced: EvalConfig | None) -> str | None:
 def _read_golden(path: Path | None) -> tuple[Task, ...]:
     if path is None:
         return ()
-    rules = TaskRules(criteria_required=True, find_pattern_fault=pattern_fault)
-    source = JsonlDataset(path.absolute(), rules)
+    source = JsonlDataset(path.absolute(), _TASK_RULES)
     inspection = source.inspect()
     if not inspection.is_good:
         raise FilesRefused(inspection.problems)
