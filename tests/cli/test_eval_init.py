@@ -86,15 +86,23 @@ def test_an_existing_config_stops_it_before_any_call(shell, world):
     assert "v1.jsonl" in shell.read("second.yaml")
 
 
+MY_RUBRIC = """\
+type: rubric
+name: mine
+dimensions:
+  - {id: brief, description: The reply has one sentence, weight: 5}
+"""
+
+
 def test_golden_data_is_kept_and_only_the_evaluator_drafted(shell, world):
     golden = (EXAMPLES / "customer_support.jsonl").read_bytes().replace(b"\n", b"\r\n")
     (shell.folder / "golden.jsonl").write_bytes(golden)
+    shell.write("quality.yaml", MY_RUBRIC)
 
     done = shell(
         *"eval init --dataset ./golden.jsonl -m m --evaluator ./quality.yaml".split(),
         **connect(world),
     )
-    shell.write("quality.yaml", shell.read(EVALUATOR).replace("my-shop-quality", "mine"))
     run = shell("eval", "run", "--json", **connect(world))
 
     assert (0, 1) == (done.code, run.code), done.stderr + run.stderr
