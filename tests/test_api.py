@@ -110,6 +110,26 @@ async def test_errors_are_ours_and_tell_what_is_wrong(shop, world, file, error, 
     assert [] == world.calls
 
 
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"repeats": 0},
+        {"concurrency": "2"},
+        {"limit": 0},
+        {"fail_under": 70},
+        {"max_errors": "many"},
+        {"max_iterations": -1},
+        {"eval_model": ""},
+    ],
+    ids=lambda overrides: next(iter(overrides)),
+)
+def test_keywords_are_held_to_the_same_bounds_as_eval_yaml(shop, world, overrides):
+    with pytest.raises(InputError, match=next(iter(overrides))):
+        azd_eval.evaluate(shop.folder / "eval.yaml", **overrides)
+
+    assert [] == world.calls
+
+
 def test_an_unknown_keyword_is_a_type_error(shop):
     with pytest.raises(TypeError, match="max_iteration"):
         azd_eval.optimize(shop.folder / "eval.yaml", max_iteration=3)

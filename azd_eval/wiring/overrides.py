@@ -1,10 +1,16 @@
 """What may be said beside eval.yaml: the flags of the commands, the keywords of the Python API."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from azd_eval.config import EvalConfig, EvaluatorReference
+from azd_eval.config import EvalConfig
+from azd_eval.domain.gate import read_error_limit
+from azd_eval.errors import FilesRefused, Problem
+from azd_eval.formats.faults import Fault, name_field
+from azd_eval.formats.schema import Schema
+
+_SCHEMA = Schema(EvalConfig)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +46,7 @@ class Overrides:
     run_dir: Path | str | None = None
 
     def apply(self, config: EvalConfig) -> EvalConfig:
-        """Give the config as it holds for this command."""
+        """Give the config as it holds for this command; raises `FilesRefused`."""
         options = {
             "eval_model": self.eval_model,
             "optimization_model": self.optimize_model,
@@ -55,17 +61,29 @@ class Overrides:
             "max_iterations": self.max_iterations,
             "seed": self.seed,
         }
-        agent = {"name": self.agent, "model": self.model}
-        changed: dict[str, object] = {
-            "agent": config.agent.model_copy(update=_given(agent)),
-            "options": config.options.model_copy(update=_given(options)),
-        }
-        if self.name is not None:
-            changed["name"] = self.name
+        tree = config.model_dump()
+        tree["agent"] |= _given({"name": self.agent, "model": self.model})
+        tree["options"] |= _given(options)
+        tree |= _given({"name": self.name})
         if self.evaluators:
-            changed["evaluators"] = tuple(EvaluatorReference(name=name) for name in self.evaluators)
-        return config.model_copy(update=changed)
+            tree["evaluators"] = tuple({"name": name} for name in self.evaluators)
+        changed, faults = _SCHEMA.read(tree)
+        faults += _find_bad_limits(self)
+        if changed is None or faults:
+            raise FilesRefused(
+                [Problem(fault.message, field=name_field(fault.loc)) for fault in faults]
+            )
+        return changed
 
 
 def _given(values: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in values.items() if value is not None}
+
+
+def _find_bad_limits(overrides: Overrides) -> Iterator[Fault]:
+    if overrides.limit is not None and overrides.limit < 1:
+        yield Fault(("limit",), f"expected a number of at least 1, got {overrides.limit}")
+    try:
+        read_error_limit(overrides.max_errors or 0)
+    except ValueError as error:
+        yield Fault(("max_errors",), str(error))
