@@ -12,6 +12,7 @@ from azd_eval.config import (
     TASK_ADHERENCE,
     AgentConfig,
     EvalConfig,
+    EvaluatorReference,
     ModelConfig,
 )
 from azd_eval.domain.chat import Usage
@@ -32,6 +33,8 @@ from azd_eval.generators.offline import OfflineBlueprintDrafter, OfflineTaskDraf
 from azd_eval.storage.run_ids import keep_out_of_git
 from azd_eval.wiring.agents import Instructions, find_instructions
 from azd_eval.wiring.environment import Environment, read_environment
+from azd_eval.wiring.evaluators import resolve_evaluators
+from azd_eval.wiring.git import find_ignored
 from azd_eval.wiring.layout import Layout
 from azd_eval.wiring.model_choice import choose_model, describe_engine
 from azd_eval.wiring.models import OFFLINE, ModelPool, PoolOptions, resolve_endpoint
@@ -96,6 +99,7 @@ class SuiteSetup:
     model: str
     instructions: Instructions | None
     golden: tuple[Task, ...]
+    notes: tuple[str, ...]
 
     @property
     def engine(self) -> str | None:
@@ -116,7 +120,9 @@ class SuiteSetup:
         return SuitePlan(brief, self.options.max_tasks)
 
     def _open_pool(self) -> ModelPool:
-        return ModelPool(PoolOptions(environment=self.environment, models=self.models))
+        # After an interruption nothing is paid twice; new versions want new drafts.
+        cache = None if self.options.replaces else self.layout.cache
+        return ModelPool(PoolOptions(self.environment, self.models, cache=cache))
 
     def _drafters(self, pool: ModelPool) -> tuple[BlueprintDrafter, TaskDrafter]:
         if self.model == OFFLINE:
@@ -142,7 +148,8 @@ class SuiteSetup:
         else:
             dataset = options.dataset.absolute()
         write_new(evaluator, write_rubric(rubric))
-        told = [*drafted.notes, *notes, *self._write_instructions()]
+        told = [*self.notes, *drafted.notes, *notes, *self._write_instructions()]
+        told += find_ignored(dataset, evaluator)
         backup = _back_up(options.config) if options.replaces else None
         write_new(options.config, write_eval_yaml(self._describe(dataset, names.evaluator)))
         return CreatedSuite(
@@ -188,7 +195,8 @@ def set_up_suite(options: SuiteOptions) -> SuiteSetup:
         )
     for path in (options.config, layout.foundry / "any", layout.baseline_instructions):
         require_writable_path(path)
-    golden = _read_golden(options.dataset)
+    golden, notes = _read_golden(options.dataset)
+    resolve_evaluators([EvaluatorReference(name=name) for name in options.evaluators], layout)
     config = AgentConfig(name=options.agent)
     instructions = find_instructions(config, layout.project)
     if not options.sentence.strip() and not golden and instructions is None:
@@ -209,6 +217,7 @@ def set_up_suite(options: SuiteOptions) -> SuiteSetup:
         model=model,
         instructions=instructions,
         golden=golden,
+        notes=notes,
     )
 
 
@@ -218,14 +227,14 @@ def _name_generator(replaced: EvalConfig | None) -> str | None:
     return replaced.options.generation_model or replaced.options.eval_model
 
 
-def _read_golden(path: Path | None) -> tuple[Task, ...]:
+def _read_golden(path: Path | None) -> tuple[tuple[Task, ...], tuple[str, ...]]:
     if path is None:
-        return ()
+        return (), ()
     source = JsonlDataset(path.absolute(), _TASK_RULES)
     inspection = source.inspect()
     if not inspection.is_good:
         raise FilesRefused(inspection.problems)
-    return tuple(source)
+    return tuple(source), tuple(map(str, inspection.problems))
 
 
 def _existing(layout: Layout) -> list[str]:
