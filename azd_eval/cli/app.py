@@ -1,10 +1,12 @@
 """The command tree. Handlers are imported when they run, so that `--help` is quick."""
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +15,7 @@ from azd_eval import __version__
 from azd_eval.cli import flags
 from azd_eval.cli.boundary import run_guarded
 from azd_eval.cli.default_command import DefaultCommandGroup
+from azd_eval.errors import InputError
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -83,6 +86,16 @@ _VALIDATE = _Command(
         "azd-eval dataset validate --lint --json *.jsonl",
     ),
 )
+_CONVERT = _Command(
+    "convert",
+    flags.ConvertFlags,
+    "dataset_convert:convert_dataset",
+    "Write a dataset in another format: JSONL or CSV, by its extension.",
+    (
+        "azd-eval dataset convert tasks.csv tasks.jsonl",
+        "azd-eval dataset convert tasks.jsonl tasks.csv",
+    ),
+)
 _DEMO = _Command(
     "demo",
     flags.DemoFlags,
@@ -101,12 +114,21 @@ def _handler(name: str) -> Callable[[Any], int]:
     module, function = name.split(":")
 
     def handle(record: Any) -> int:
+        _enter_folder(record.cwd)
         # What a user's own agent prints must not mix with the result on stdout.
         with redirect_stdout(sys.stderr):
             result: int = getattr(import_module(f"azd_eval.cli.{module}"), function)(record)
         return result
 
     return handle
+
+
+def _enter_folder(folder: Path | None) -> None:
+    try:
+        if folder is not None:
+            os.chdir(folder)
+    except OSError as error:
+        raise InputError(f"--cwd: cannot enter {str(folder)!r}: {error.strerror}") from error
 
 
 def _add(group: typer.Typer, command: _Command) -> None:
@@ -147,7 +169,7 @@ def build_app() -> typer.Typer:
         name="eval",
     )
     app.add_typer(_build_optimize(), name="optimize")
-    app.add_typer(_build_group("Check datasets.", _VALIDATE), name="dataset")
+    app.add_typer(_build_group("Check and convert datasets.", _VALIDATE, _CONVERT), name="dataset")
     _add(app, _DEMO)
     return app
 

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from azd_eval.cli.console import Console, styled
-from azd_eval.cli.eval_run import enter_folder
 from azd_eval.cli.flags import ValidateFlags
 from azd_eval.errors import Problem
 from azd_eval.evaluators.checks import pattern_fault
-from azd_eval.formats.jsonl import JsonlDataset
+from azd_eval.formats.datasets import open_dataset
 from azd_eval.formats.task_rules import TaskRules
 from azd_eval.workflows.validate_dataset import CheckedFile, validate_dataset
 
@@ -18,10 +17,9 @@ _BAD_FILES = 2
 
 def validate_files(flags: ValidateFlags) -> int:
     """Check all files, whatever is wrong with one; exit 0 when all can be used, else 2."""
-    enter_folder(flags)
     console = Console(flags)
     rules = TaskRules(strict=flags.strict, find_pattern_fault=pattern_fault)
-    checked = [validate_dataset(JsonlDataset(path, rules), lint=flags.lint) for path in flags.files]
+    checked = [validate_dataset(open_dataset(path, rules), lint=flags.lint) for path in flags.files]
     for file in checked:
         _show_file(console, file)
     console.show_json({"files": [_describe(file) for file in checked]})

@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 from azd_eval.cli.console import Console, styled
-from azd_eval.cli.eval_run import enter_folder
 from azd_eval.cli.flags import DemoFlags
 from azd_eval.cli.optimization_view import show_optimization
 from azd_eval.cli.result_view import show_run, word_number
@@ -28,7 +27,6 @@ _OVERRIDES = Overrides(eval_model=OFFLINE, optimize_model=OFFLINE)
 
 def show_demo(flags: DemoFlags) -> int:
     """Write the demo project and take it through the whole job."""
-    enter_folder(flags)
     console = Console(flags)
     files = write_demo_project(flags.folder)
     os.chdir(flags.folder)

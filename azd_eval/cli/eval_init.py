@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from azd_eval.cli.console import Console
-from azd_eval.cli.eval_run import enter_folder
 from azd_eval.cli.flags import InitFlags
 from azd_eval.cli.result_view import word_usage
 from azd_eval.errors import InputError, Interrupted
@@ -22,7 +21,6 @@ _SUGGESTED_MODEL = "gpt-4.1-mini"
 
 def init_suite(flags: InitFlags) -> int:
     """Create a suite; asks what is missing on a terminal, never elsewhere."""
-    enter_folder(flags)
     console = Console(flags)
     asks = not flags.no_prompt and not flags.json and sys.stdin.isatty()
     if asks and flags.out_file.exists() and not flags.force:

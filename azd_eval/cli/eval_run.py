@@ -1,12 +1,11 @@
 """`eval run`: score every task of the dataset."""
 
-import os
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from azd_eval.cli.console import Console
-from azd_eval.cli.flags import CommonFlags, RunFlags
+from azd_eval.cli.flags import RunFlags
 from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
 from azd_eval.cli.interrupt import run_until_interrupted
 from azd_eval.cli.result_view import show_run
@@ -32,7 +31,6 @@ NOT_MEASURED = 3
 
 def run_suite(flags: RunFlags) -> int:
     """Run the suite; the exit code says whether it was measured and whether it is good enough."""
-    enter_folder(flags)
     console = Console(flags)
     setup = set_up(flags.config, _read_overrides(flags))
     plan = setup.plan()
@@ -61,24 +59,13 @@ def _open(flags: RunFlags, setup: Setup) -> Evaluation:
 def exit_code(summary: RunSummary, setup: Setup, *, has_gate: bool) -> int:
     """Choose the exit code: not measured, or not to the end, wins over a missed gate."""
     limit = read_error_limit(setup.config.options.max_errors)
-    is_unscored = summary.score is None and summary.tasks.skipped < summary.tasks.total
     if (
-        is_unscored
+        summary.score is None
         or summary.stop_reason != COMPLETED
         or limit.is_exceeded(summary.errored_trials, summary.trials)
     ):
         return NOT_MEASURED
     return GATE_MISSED if has_gate and not summary.gate.passed else 0
-
-
-def enter_folder(flags: CommonFlags) -> None:
-    """Work in the folder of `--cwd`."""
-    if flags.cwd is None:
-        return
-    try:
-        os.chdir(flags.cwd)
-    except OSError as error:
-        raise InputError(f"--cwd: cannot enter {str(flags.cwd)!r}: {error.strerror}") from error
 
 
 def show_plan(console: Console, plan: CallPlan, notes: tuple[str, ...]) -> int:

@@ -35,7 +35,7 @@ Config = Annotated[
     typer.Option("--config", "-c", metavar="FILE", help="eval.yaml; default: the one found here."),
 ]
 Dataset = Annotated[
-    Path | None, typer.Option("--dataset", "-d", metavar="FILE", help="Tasks, as JSONL.")
+    Path | None, typer.Option("--dataset", "-d", metavar="FILE", help="Tasks, as JSONL or CSV.")
 ]
 EvalModel = Annotated[
     str | None,
@@ -260,6 +260,14 @@ class ValidateFlags(CommonFlags):
         bool,
         typer.Option("--lint", help="Also vague criteria, missing edge cases, near-duplicates."),
     ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertFlags(CommonFlags):
+    """Flags of `dataset convert`."""
+
+    source: Annotated[Path, typer.Argument(metavar="IN", help="The dataset to read.")]
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="The new file, of another format.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

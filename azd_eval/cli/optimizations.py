@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from azd_eval.cli.console import Console
-from azd_eval.cli.eval_run import enter_folder
 from azd_eval.cli.flags import ApplyFlags, CommonFlags, OptimizationFlags
 from azd_eval.cli.optimization_view import ARCHIVE
 from azd_eval.errors import InputError
@@ -22,7 +21,6 @@ from azd_eval.wiring.setup import set_up
 
 def list_all(flags: CommonFlags) -> int:
     """List optimizations, the newest first."""
-    enter_folder(flags)
     console = Console(flags)
     found = list_optimizations(Layout(Path.cwd()).optimizations)
     rows = [_row(stored) for stored in found]
@@ -36,7 +34,6 @@ def list_all(flags: CommonFlags) -> int:
 
 def show_one(flags: OptimizationFlags) -> int:
     """Show the candidates of one optimization, each with why it was kept or not."""
-    enter_folder(flags)
     console = Console(flags)
     stored = _choose(flags.optimization)
     summary = stored.summary or {}
@@ -55,7 +52,6 @@ def show_one(flags: OptimizationFlags) -> int:
 
 def apply_candidate(flags: ApplyFlags) -> int:
     """Write a candidate's instructions to where the agent reads them."""
-    enter_folder(flags)
     console = Console(flags)
     stored = _choose(flags.optimization)
     text = candidate_instructions(stored.path, flags.candidate)

@@ -1,7 +1,7 @@
 """`optimize`: revise the agent's instructions and keep what is better."""
 
 from azd_eval.cli.console import Console, ProgressLine
-from azd_eval.cli.eval_run import NOT_MEASURED, enter_folder, show_plan
+from azd_eval.cli.eval_run import NOT_MEASURED, show_plan
 from azd_eval.cli.flags import OptimizeFlags
 from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
 from azd_eval.cli.interrupt import run_until_interrupted
@@ -24,7 +24,6 @@ from azd_eval.workflows.optimize_agent import OptimizationProgress
 
 def optimize_instructions(flags: OptimizeFlags) -> int:
     """Optimize; exit 0 whether it improved or not, 3 when nothing could be measured."""
-    enter_folder(flags)
     console = Console(flags)
     setup = set_up(flags.config, _read_overrides(flags), optimizes=True)
     plan = plan_optimization(setup)
