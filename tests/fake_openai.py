@@ -313,4 +313,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # The records that `respond` returns are those of the module, not those of `__main__`.
+    importlib.import_module("tests.fake_openai").main()

@@ -67,7 +67,10 @@ def test_a_mistake_in_respond_is_not_hidden() -> None:
 
 
 def test_runs_as_a_process(tmp_path: Path) -> None:
-    (tmp_path / "echo.py").write_text("def respond(request):\n    return request.user\n")
+    (tmp_path / "echo.py").write_text(
+        "from tests.fake_openai import Status\n\n\n"
+        "def respond(request):\n    return request.user or Status(418)\n"
+    )
     port_file = tmp_path / "port"
     command = [sys.executable, "-m", "tests.fake_openai", "--port-file", str(port_file)]
     with subprocess.Popen([*command, "--respond", "echo:respond"]) as process:
@@ -78,7 +81,9 @@ def test_runs_as_a_process(tmp_path: Path) -> None:
                 time.sleep(0.02)
             body: dict[str, object] = {"messages": [{"role": "user", "content": "hi"}]}
             _, reply = post(f"{port_file.read_text()}/chat/completions", body)
+            status, _ = post(f"{port_file.read_text()}/chat/completions", {"messages": []})
         finally:
             process.terminate()
 
     assert b'"content": "hi"' in reply
+    assert 418 == status
