@@ -73,12 +73,13 @@ def name_kind(value: object) -> str:
 
 def suggest(word: str, known: Collection[str]) -> str | None:
     """Find the known key that was probably meant; case, `_` and `-` do not count."""
-    folded = {_fold(key): key for key in reversed(list(known))}
-    close = difflib.get_close_matches(_fold(word[:_LONGEST_SHOWN]), folded, 1, _CLOSE)
+    folded = {fold(key): key for key in reversed(list(known))}
+    close = difflib.get_close_matches(fold(word[:_LONGEST_SHOWN]), folded, 1, _CLOSE)
     return folded[close[0]] if close else None
 
 
-def _fold(key: str) -> str:
+def fold(key: str) -> str:
+    """Strip a key of what does not count when people write it: case, `_`, `-`, spaces."""
     return re.sub(r"[_\-\s]", "", key).casefold()
 
 

@@ -10,7 +10,7 @@ from azd_eval.formats.task_rows import CriterionRow, TaskRow, TurnRow
 
 _PROMPT = ("prompt", "query")
 _EXPECTED = ("groundTruth", "ground_truth")
-_FOREIGN_PROMPT = ("question", "input", "message", "user_input")
+FOREIGN_PROMPT = ("question", "input", "message", "user_input")
 _PATTERNS = ("regex", "not_regex")
 _SPECIFIED_TASK = ("name", "prompt", "criteria", "groundTruth")
 _SPECIFIED_CRITERION = ("name", "instruction")
@@ -106,7 +106,7 @@ def _find_message_faults(turn: Located) -> list[Fault]:
     loc, row = turn
     faults = []
     if row.get("prompt") is None and row.get("query") is None:
-        other = next((key for key in _FOREIGN_PROMPT if key in row), None)
+        other = next((key for key in FOREIGN_PROMPT if key in row), None)
         hint = f"rename `{other}` to `prompt`" if other else None
         faults.append(Fault((*loc, "prompt"), "missing `prompt`", hint))
     for key, other in (_PROMPT, _EXPECTED):

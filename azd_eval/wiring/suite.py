@@ -23,9 +23,10 @@ from azd_eval.errors import FilesRefused, InputError
 from azd_eval.evaluators.checks import pattern_fault
 from azd_eval.files import require_writable_path, write_new
 from azd_eval.formats.agent_folder import write_baseline
+from azd_eval.formats.datasets import open_dataset
 from azd_eval.formats.eval_yaml import SuiteConfig, load_eval_yaml, write_eval_yaml
 from azd_eval.formats.evaluator_files import read_rubric, write_rubric
-from azd_eval.formats.jsonl import JsonlDataset, write_tasks
+from azd_eval.formats.jsonl import write_tasks
 from azd_eval.formats.task_rules import TaskRules
 from azd_eval.formats.tasks import read_task_row
 from azd_eval.generators.model import ModelBlueprintDrafter, ModelTaskDrafter
@@ -230,7 +231,7 @@ def _name_generator(replaced: EvalConfig | None) -> str | None:
 def _read_golden(path: Path | None) -> tuple[tuple[Task, ...], tuple[str, ...]]:
     if path is None:
         return (), ()
-    source = JsonlDataset(path.absolute(), _TASK_RULES)
+    source = open_dataset(path.absolute(), _TASK_RULES)
     inspection = source.inspect()
     if not inspection.is_good:
         raise FilesRefused(inspection.problems)

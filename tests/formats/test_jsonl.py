@@ -545,14 +545,6 @@ def test_a_file_that_cannot_be_read_is_a_problem(name: str) -> None:
     assert problem.message.startswith("cannot read dataset_file: /")
 
 
-def test_csv_is_refused_in_one_sentence() -> None:
-    path = write("\ufeffname;prompt;criterion\r\nt1;hi;polite\r\n", "tasks.csv")
-
-    (problem,) = JsonlDataset(path).inspect().problems
-
-    assert "a CSV file cannot be read as a dataset" == problem.message
-
-
 @pytest.mark.parametrize("document", [[json.loads(GOOD)], json.loads(GOOD)], ids=["list", "object"])
 def test_a_document_over_several_lines_is_one_problem(document: object) -> None:
     problem = only_problem(json.dumps(document, indent=2))
@@ -567,7 +559,6 @@ def test_a_document_over_several_lines_is_one_problem(document: object) -> None:
         ("foundry-samples/questions.jsonl", "missing `prompt`", "rename `question` to `prompt`"),
         ("mt-bench/question.jsonl", "expected an object, got text", "its keys are `prompt`"),
         ("ai-agent-evals/dataset.json", "spread over several lines", "one JSON object a line"),
-        ("promptfoo/customer-support-rubric-tests.csv", "a CSV file", "one JSON object a line"),
     ],
 )
 def test_public_datasets_of_other_shapes_are_refused_with_a_cure(

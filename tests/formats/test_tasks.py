@@ -4,71 +4,20 @@ from typing import Any, get_args
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
-from azd_eval.domain.criterion import Check, CheckKind, Criterion
+from azd_eval.domain.criterion import CheckKind, Criterion
 from azd_eval.domain.task import Task, Turn
 from azd_eval.formats.jsonl import JsonlDataset, write_tasks
 from azd_eval.formats.task_rows import CheckRow
 from azd_eval.formats.task_rules import TaskRules
 from azd_eval.formats.tasks import read_task_row
+from tests.formats.strategies import datasets, tasks
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "tests" / "examples" / "valid").glob("*.jsonl"))
 
-texts = st.text(
-    st.characters(exclude_categories=["Cs"]) | st.sampled_from("\u2028\u2029\x85\r\n\v\"\\'{}"),
-    min_size=1,
-    max_size=30,
-).filter(str.strip)
-checks = st.one_of(
-    st.builds(
-        Check,
-        st.sampled_from(["contains", "not_contains", "regex", "not_regex", "equals"]),
-        texts,
-    ),
-    st.builds(
-        Check,
-        st.sampled_from(["contains_any", "contains_all", "not_contains"]),
-        st.lists(texts, min_size=1, max_size=3).map(tuple),
-    ),
-    st.builds(Check, st.sampled_from(["min_words", "max_words"]), st.integers(1, 10**6)),
-    st.builds(Check, st.just("is_json"), st.booleans()),
-)
-criteria = st.lists(
-    st.builds(
-        Criterion,
-        texts,
-        texts,
-        weight=st.floats(1e-3, 1e6),
-        must=st.booleans(),
-        check=st.none() | checks,
-    ),
-    max_size=3,
-    unique_by=lambda criterion: criterion.name,
-).map(tuple)
-turns = st.builds(Turn, texts, criteria, st.none() | texts)
-metadata = st.dictionaries(
-    st.text(st.characters(exclude_categories=["Cs"])),
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.lists(texts, max_size=2)
-    | texts,
-    max_size=3,
-)
-tasks = st.builds(
-    Task,
-    texts,
-    st.lists(turns, min_size=1, max_size=3).map(tuple),
-    category=st.none() | texts,
-    context=st.none() | texts,
-    metadata=metadata,
-)
 
-
-@given(st.lists(tasks, min_size=1, max_size=3, unique_by=lambda task: task.name))
+@given(datasets)
 def test_what_is_written_is_read_back_equal(written: list[Task]) -> None:
     path = Path("tasks.jsonl")
     path.write_text(write_tasks(written), encoding="utf-8", newline="")

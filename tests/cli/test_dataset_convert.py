@@ -1,0 +1,103 @@
+"""`dataset convert`, and CSV wherever a dataset may stand."""
+
+import json
+
+import pytest
+
+from tests.cli.shell import EXAMPLES, connect
+
+EXCEL = (
+    b"\xef\xbb\xbfname;prompt;criterion\r\n"
+    b't1;"Say ""hi""\r\nin two lines";polite\r\n'
+    b"t2;Name a city;cites_paris: Names Paris\r\n"
+)
+
+
+def test_a_dataset_goes_to_csv_and_back_unchanged(shell):
+    original = EXAMPLES / "customer_support.jsonl"
+
+    there = shell("dataset", "convert", str(original), "tasks.csv")
+    back = shell("dataset", "convert", "--json", "tasks.csv", "back/tasks.jsonl")
+
+    assert (0, 0) == (there.code, back.code)
+    assert "tasks.csv: 3 tasks\n" == there.stdout
+    assert {"path": "back/tasks.jsonl", "tasks": 3} == back.json
+    rows = [json.loads(line) for line in original.read_text(encoding="utf-8").splitlines()]
+    assert rows == [json.loads(line) for line in shell.read("back/tasks.jsonl").splitlines()]
+
+
+def test_a_file_from_excel_becomes_jsonl(shell):
+    (shell.folder / "excel.csv").write_bytes(EXCEL)
+
+    converted = shell("dataset", "convert", "excel.csv", "tasks.jsonl")
+
+    assert (0, "") == (converted.code, converted.stderr)
+    one, other = (json.loads(line) for line in shell.read("tasks.jsonl").splitlines())
+    assert 'Say "hi"\r\nin two lines' == one["prompt"]
+    assert [{"name": "cites_paris", "instruction": "Names Paris"}] == other["criteria"]
+
+
+def test_what_exists_is_not_overwritten(shell):
+    (shell.folder / "excel.csv").write_bytes(EXCEL)
+    shell.write("tasks.jsonl", "mine")
+
+    refused = shell("dataset", "convert", "excel.csv", "tasks.jsonl")
+    itself = shell("dataset", "convert", "excel.csv", "excel.csv")
+
+    assert (2, 2) == (refused.code, itself.code)
+    assert "'tasks.jsonl' exists and is not overwritten" in refused.stderr
+    assert "mine" == shell.read("tasks.jsonl")
+    assert EXCEL == (shell.folder / "excel.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("a.csv", "b.json"), ("a.xlsx", "b.csv"), ("a.csv", "b"), ("a", "b.csv")]
+)
+def test_a_pair_that_is_not_supported_is_one_error(shell, source, target):
+    (shell.folder / source).write_bytes(EXCEL)
+
+    refused = shell("dataset", "convert", source, target)
+
+    assert 2 == refused.code
+    assert refused.stderr == (
+        f"error: cannot convert '{source}' to '{target}'\n\n"
+        "hint: datasets are `.jsonl` and `.csv` files\n"
+    )
+    assert [source] == list(shell.files())
+
+
+def test_a_bad_dataset_is_told_and_not_converted(shell):
+    shell.write("bad.csv", 'name,prompt\na,\nb,"x"y\n')
+
+    refused = shell("dataset", "convert", "bad.csv", "tasks.jsonl")
+
+    assert (2, "") == (refused.code, refused.stdout)
+    assert "bad.csv:2: prompt: missing `prompt`" in refused.stderr
+    assert "bad.csv:3: invalid CSV on line 3" in refused.stderr
+    assert ["bad.csv"] == list(shell.files())
+
+
+def test_csv_is_validated(shell):
+    (shell.folder / "excel.csv").write_bytes(EXCEL)
+    shell.write("bad.csv", "name;promt\na;b\n")
+
+    checked = shell("dataset", "validate", "--json", "excel.csv", "bad.csv")
+
+    good, bad = checked.json["files"]
+    assert (2, True, 2, []) == (checked.code, good["ok"], good["tasks"], good["problems"])
+    assert "did you mean `prompt`?" in {problem["hint"] for problem in bad["problems"]}
+
+
+@pytest.mark.parametrize("flags", [(), ("--dataset", "excel.csv")], ids=["config", "flag"])
+def test_csv_is_run(shell, fake_openai, flags):
+    shell.write_suite()
+    (shell.folder / "excel.csv").write_bytes(EXCEL)
+    if not flags:
+        config = shell.read("eval.yaml").replace("./tasks.jsonl", "./excel.csv")
+        shell.write("eval.yaml", config)
+    server = fake_openai(lambda request: '{"reason": "r", "score": 1}')
+
+    done = shell("eval", "run", "--json", *flags, **connect(server))
+
+    assert (0, 2) == (done.code, done.json["tasks"]["passed"])
+    assert any('Say "hi"\r\nin two lines' == call.user for call in server.calls)

@@ -1,0 +1,58 @@
+"""Tasks of every kind that a dataset may hold, for properties."""
+
+from hypothesis import strategies as st
+
+from azd_eval.domain.criterion import Check, Criterion
+from azd_eval.domain.task import Task, Turn
+
+texts = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("\u2028\u2029\x85\r\n\v\"\\'{}"),
+    min_size=1,
+    max_size=30,
+).filter(str.strip)
+checks = st.one_of(
+    st.builds(
+        Check,
+        st.sampled_from(["contains", "not_contains", "regex", "not_regex", "equals"]),
+        texts,
+    ),
+    st.builds(
+        Check,
+        st.sampled_from(["contains_any", "contains_all", "not_contains"]),
+        st.lists(texts, min_size=1, max_size=3).map(tuple),
+    ),
+    st.builds(Check, st.sampled_from(["min_words", "max_words"]), st.integers(1, 10**6)),
+    st.builds(Check, st.just("is_json"), st.booleans()),
+)
+criteria = st.lists(
+    st.builds(
+        Criterion,
+        texts,
+        texts,
+        weight=st.floats(1e-3, 1e6),
+        must=st.booleans(),
+        check=st.none() | checks,
+    ),
+    max_size=3,
+    unique_by=lambda criterion: criterion.name,
+).map(tuple)
+turns = st.builds(Turn, texts, criteria, st.none() | texts)
+metadata = st.dictionaries(
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.lists(texts, max_size=2)
+    | texts,
+    max_size=3,
+)
+tasks = st.builds(
+    Task,
+    texts,
+    st.lists(turns, min_size=1, max_size=3).map(tuple),
+    category=st.none() | texts,
+    context=st.none() | texts,
+    metadata=metadata,
+)
+datasets = st.lists(tasks, min_size=1, max_size=3, unique_by=lambda task: task.name)
