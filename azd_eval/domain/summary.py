@@ -25,7 +25,8 @@ class TaskCounts:
 class TaskResult:
     """One task over its repeats: mean score of the scored ones, status by their majority.
 
-    `error_share` (0..1) is how many of the repeats that were not skipped errored.
+    `error_share` (0..1) is how many of the repeats that were not skipped errored; `index` the place
+    in the dataset.
     """
 
     name: str
@@ -35,6 +36,7 @@ class TaskResult:
     met: int = 0
     asked: int = 0
     error_share: float = 0.0
+    index: int = 0
 
 
 @dataclass(frozen=True, slots=True)

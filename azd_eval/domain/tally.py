@@ -27,7 +27,7 @@ class _TaskTally:
     met: int = 0
     asked: int = 0
 
-    def conclude(self) -> TaskResult:
+    def conclude(self, index: int) -> TaskResult:
         """Average the scored repeats; the status is that of the majority.
 
         A pass needs more than half of the repeats that were not skipped, an error half of them.
@@ -49,6 +49,7 @@ class _TaskTally:
             self.met,
             self.asked,
             counts["errored"] / attempted if attempted else 0.0,
+            index,
         )
 
 
@@ -80,7 +81,7 @@ class Tally:
 
     def results(self) -> tuple[TaskResult, ...]:
         """Give one result per task, in dataset order, whatever finished first."""
-        return tuple(self._tasks[index].conclude() for index in sorted(self._tasks))
+        return tuple(task.conclude(index) for index, task in sorted(self._tasks.items()))
 
     def criteria(self) -> tuple[CriterionResult, ...]:
         """Give one result per criterion, by evaluator and name."""

@@ -38,9 +38,8 @@ class Meter:
         tally.output_tokens += reply.output_tokens
 
     def count_failure(self, role: str, model: str, error: ModelError) -> None:
-        """Count the tries of a call that got no answer; one that was not made has none."""
-        if error.code != "stopped":
-            self._tallies[role, model].retries += error.tries
+        """Count the tries of a call that got no answer."""
+        self._tallies[role, model].retries += error.tries
 
     def count_call(self, role: str, name: str) -> None:
         """Count an answered call of something that is no chat model, such as a Python agent."""

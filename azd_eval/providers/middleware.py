@@ -1,7 +1,7 @@
 """Chat models around chat models: count, remember, try again.
 
-The order is Metered(Cached(Budgeted(Retrying(model)))): an answer from the cache costs nothing and
-takes no slot, and a slot is held only during a try, not while waiting for the next one.
+The order is Metered(Cached(Retrying(model))): an answer from the cache costs nothing and takes no
+slot, and a slot is held only during a try, not while waiting for the next one.
 """
 
 import asyncio
@@ -111,7 +111,7 @@ class RetryPolicy:
 
 @dataclass(slots=True)
 class _Course:
-    """How one call goes: the seconds that are left to it, its tries, and those that failed."""
+    """How one call goes: the seconds left to it, the tries in vain, and those that are failures."""
 
     left_s: float
     tries: int = 0
@@ -148,20 +148,21 @@ class Retrying:
             reply: ChatReply = await retrying(self._try, request, course)
         except ModelError as error:
             raise _last_failure(error, course) from error
-        return replace(reply, retries=reply.retries + course.tries - 1)
+        return replace(reply, retries=reply.retries + course.tries)
 
     async def _try(self, request: ChatRequest, course: _Course) -> ChatReply:
         async with self._line.slot():
-            course.tries += 1
             started = time.monotonic()
             try:
                 # The client's own limit is per chunk: a reply that drips in would never end.
                 async with asyncio.timeout(course.left_s):
                     return await self._inner.complete(request)
             except ModelError as error:
+                course.tries += error.tries
                 course.failures += error.code != "rate_limited"
                 raise
             except TimeoutError as error:
+                course.tries += 1
                 message = f"no complete answer within {self._policy.timeout_s:g} s"
                 hint = "raise `options.timeout_s`"
                 raise ModelError(message, code="timeout", hint=hint) from error

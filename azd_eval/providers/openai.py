@@ -5,7 +5,7 @@ Imported only when such a model is used: the client takes half a second to load.
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -29,12 +29,20 @@ class OpenAIModel:
     """One model at one endpoint.
 
     Never retries a failure. What the server refuses by nature (a parameter, a role, a response
-    format) is left out from then on. Belongs to one event loop and is to be closed in it.
+    format) is left out from then on. `admit` is asked before anything is sent and may raise
+    `ModelError`. Belongs to one event loop and is to be closed in it.
     """
 
-    def __init__(self, endpoint: Endpoint, *, timeout_s: float = 120.0) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        timeout_s: float = 120.0,
+        admit: Callable[[], None] = lambda: None,
+    ) -> None:
         self._endpoint = endpoint
         self._timeout_s = timeout_s
+        self._admit = admit
         self._client = _make_client(endpoint, timeout_s)
         self._adaptations: tuple[Adaptation, ...] = ()
 
@@ -68,6 +76,7 @@ class OpenAIModel:
         await self._client.close()
 
     async def _post(self, body: Body) -> Mapping[str, Any] | Refusal:
+        self._admit()
         rest = {key: value for key, value in body.items() if key not in ("model", "messages")}
         try:
             raw = await self._client.chat.completions.with_raw_response.create(

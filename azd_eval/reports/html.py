@@ -6,7 +6,7 @@ a page may not hold made visible. The page has no scripts; its policy forbids an
 
 import base64
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +23,6 @@ from azd_eval.domain.summary import (
     RunSummary,
     TaskResult,
 )
-from azd_eval.domain.tally import Tally
 from azd_eval.prompts import template
 from azd_eval.reports.chart import draw_scores
 from azd_eval.reports.wording import FILTERS, NOTHING, is_finite, make_visible
@@ -65,15 +64,14 @@ def render_run(summary: RunSummary, trials: Iterable[Trial]) -> str:
 
     Details are given of the first 500 tasks, failing ones first; the page says what it leaves out.
     """
-    tasks = _view_tasks(trials, summary.repeats)
-    shown = tasks[:MOST_TASKS]
+    shown = _view_tasks(summary.results, trials)
     return _render(
         "report_run.html",
         summary=summary,
         criteria=sorted(summary.criteria, key=_lowest_rate_first),
         tasks=shown,
         statuses=_count_statuses(shown),
-        left_out=len(tasks) - len(shown),
+        left_out=len(summary.results) - len(shown),
     )
 
 
@@ -88,17 +86,17 @@ def render_optimization(summary: OptimizationSummary, instructions: Mapping[str,
     )
 
 
-def _view_tasks(trials: Iterable[Trial], repeats: int) -> list[_TaskView]:
-    tally = Tally(repeats)
-    groups: dict[int, list[Trial]] = defaultdict(list)
+def _view_tasks(results: Iterable[TaskResult], trials: Iterable[Trial]) -> list[_TaskView]:
+    ordered = sorted(results, key=lambda result: _FAILING_FIRST.index(result.status))
+    groups: dict[int, list[Trial]] = {result.index: [] for result in ordered[:MOST_TASKS]}
     for trial in trials:
-        tally.add(trial)
-        groups[trial.index].append(trial)
-    views = [
-        _TaskView(result, tuple(sorted(groups[index], key=lambda trial: trial.repeat)))
-        for index, result in zip(sorted(groups), tally.results(), strict=True)
+        # A large run is not in memory as a whole.
+        if trial.index in groups:
+            groups[trial.index].append(trial)
+    return [
+        _TaskView(result, tuple(sorted(groups[result.index], key=lambda trial: trial.repeat)))
+        for result in ordered[:MOST_TASKS]
     ]
-    return sorted(views, key=lambda view: _FAILING_FIRST.index(view.result.status))
 
 
 def _count_statuses(tasks: Iterable[_TaskView]) -> dict[str, int]:

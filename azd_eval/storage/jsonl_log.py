@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,24 @@ class JsonLines:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by `close`
-        if _ends_torn(path):
-            self._file.write(b"\n")
+        self._is_torn = _ends_torn(path)
 
     def record(self, event: Mapping[str, Any]) -> None:
-        line = json.dumps(event, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(event, ensure_ascii=False, allow_nan=False)
+        line = text.encode("utf-8", errors="backslashreplace") + b"\n"
+        if self._is_torn:
+            line = b"\n" + line
+        # Until the line is whole, whatever ends this: a full disk takes a part of it.
+        self._is_torn = True
         try:
-            self._file.write(line.encode("utf-8", errors="backslashreplace") + b"\n")
+            while line:
+                line = line[self._file.write(line) :]
         except OSError as error:
             raise InputError(
                 f"cannot write {str(self.path)!r}: {error.strerror or error}",
                 hint="what was written before is kept",
             ) from error
+        self._is_torn = False
 
     def close(self) -> None:
         self._file.close()
@@ -47,13 +53,28 @@ def _ends_torn(path: Path) -> bool:
 
 def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a file written by `JsonLines`; a torn line is passed over."""
+    return (value for _, value in locate_json_lines(path))
+
+
+def locate_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each object with the place in the file where `read_lines_at` finds it again."""
     if not path.exists():
         return
+    place = 0
     with open(path, "rb") as file:
         for line in file:
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError):
-                continue
+                value = None
             if isinstance(value, dict):
-                yield value
+                yield place, value
+            place += len(line)
+
+
+def read_lines_at(path: Path, places: Iterable[int]) -> Iterator[dict[str, Any]]:
+    """Yield the objects at some places of a file."""
+    with open(path, "rb") as file:
+        for place in places:
+            file.seek(place)
+            yield json.loads(file.readline())

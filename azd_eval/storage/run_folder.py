@@ -10,6 +10,9 @@ from azd_eval.storage.json_records import read_json, write_json
 from azd_eval.storage.jsonl_log import JsonLines, read_json_lines
 from azd_eval.storage.trial_records import read_trial, write_trial
 
+JOURNAL = "journal.jsonl"
+TRIALS = "trials.jsonl"
+
 
 class RunFolder:
     """Writes one run. `journal` keeps replies and verdicts as they come; `append` keeps trials.
@@ -20,10 +23,10 @@ class RunFolder:
 
     def __init__(self, path: Path, judging: str | None = None) -> None:
         self.path = path
-        self.journal = JsonLines(path / "journal.jsonl")
+        self.journal = JsonLines(path / JOURNAL)
         if judging is not None:
             self.journal.record({"event": "session", "judging": judging})
-        self._trials = JsonLines(path / "trials.jsonl")
+        self._trials = JsonLines(path / TRIALS)
         self._judging = judging
 
     def append(self, trial: Trial) -> None:
@@ -48,7 +51,7 @@ def read_trials(run: Path, judging: str | None = None) -> Iterator[Trial]:
 
     With `judging`, only the trials that were judged so.
     """
-    for record in read_json_lines(run / "trials.jsonl"):
+    for record in read_json_lines(run / TRIALS):
         try:
             if judging in (None, record["judging"]):
                 yield read_trial(record)

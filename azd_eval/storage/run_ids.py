@@ -1,6 +1,9 @@
 """Names of run folders: readable, sortable, never shared by two processes."""
 
 import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,6 +33,26 @@ def make_run_folder(parent: Path, prefix: str) -> Path:
             f"cannot write results under {str(parent)!r}: {error.strerror or error}",
             hint="choose a folder that can be written with `--run-dir`",
         ) from error
+
+
+@contextmanager
+def hold_run_folder(folder: Path) -> Iterator[None]:
+    """Keep every other process out of a run; the system lets go when this one ends, however.
+
+    Raises `InputError` when another one has it.
+    """
+    # A lock of SQLite is the one that works alike on every system.
+    with closing(sqlite3.connect(folder / ".lock", timeout=0, isolation_level=None)) as lock:
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            # A disk that knows no locks must not keep anybody from working.
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                raise InputError(
+                    f"{folder.name} is under way in another process",
+                    hint="wait for its end, or start a new run without `--resume`",
+                ) from error
+        yield
 
 
 def keep_out_of_git(foundry: Path) -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,10 +12,9 @@ from azd_eval.domain.score import Trial
 from azd_eval.domain.summary import RunSummary
 from azd_eval.domain.tally import Tally
 from azd_eval.errors import InputError
-from azd_eval.executor import LocalExecutor
 from azd_eval.reports.html import render_run
 from azd_eval.storage.run_folder import RunFolder, is_finished, read_manifest
-from azd_eval.storage.run_ids import keep_out_of_git, make_run_folder
+from azd_eval.storage.run_ids import hold_run_folder, keep_out_of_git, make_run_folder
 from azd_eval.storage.run_memory import RunMemory, latest_trials, read_memory
 from azd_eval.wiring.fingerprint import Fingerprint, name_changes
 from azd_eval.wiring.models import ModelPool
@@ -45,61 +45,50 @@ class Evaluation:
 
         Cancelled, it writes them for what was measured, and lets the cancellation pass.
         """
-        memory = read_memory(self.folder, self.judging) if self.resumes else RunMemory()
-        store = RunFolder(self.folder, self.judging)
-        tally = Tally(self.setup.config.options.repeats)
-        started = time.monotonic()
-        store.write_manifest(self._manifest())
-        self._count_finished(tally, memory)
-        try:
+        with hold_run_folder(self.folder), closing(RunFolder(self.folder, self.judging)) as store:
+            store.write_manifest(self._manifest())
             async with self.setup.open_pool() as pool:
-                stop_reason = INTERRUPTED
-                try:
-                    stop_reason = await self._run_trials(pool, store, tally, memory, on_trial)
-                finally:
-                    duration = round(time.monotonic() - started, 3)
-                    end = RunEnd(self.setup.stop.reason or stop_reason, pool.usage(), duration)
-                    facts = self._facts((*self.setup.notes, *pool.notes))
-                    summary = conclude_run(facts, tally, end)
-                    store.write_summary(summary.as_dict())
-                    store.write_report(render_run(summary, self.read_trials()))
-        finally:
-            store.close()
-        return summary
+                return await self._run_trials(pool, store, on_trial)
 
     def read_trials(self) -> Iterator[Trial]:
-        """Yield the last trial of each task and repeat, as judged in this session."""
-        return latest_trials(self.folder, self.judging)
+        """Yield the last trial of each task and repeat that is wanted, as judged in this session.
+
+        A resumed run may have them by places of another order of the dataset.
+        """
+        trials = latest_trials(self.folder, self.judging)
+        if not self.resumes:
+            yield from trials
+            return
+        places = {task.key: (index, task.category) for index, task in enumerate(self.setup.tasks)}
+        for trial in trials:
+            if trial.task_key in places and trial.repeat < self.setup.config.options.repeats:
+                index, category = places[trial.task_key]
+                yield replace(trial, index=index, category=category)
 
     async def _run_trials(
-        self,
-        pool: ModelPool,
-        store: RunFolder,
-        tally: Tally,
-        memory: RunMemory,
-        on_trial: Callable[[Trial], None],
-    ) -> str:
-        setup = self.setup
-        options = setup.config.options
-        bench = setup.build_bench(pool, store.journal, memory)
-        job = RunJob(
-            setup.tasks,
-            setup.agent.baseline,
-            options.repeats,
-            finished=memory.finished,
-            stop=setup.stop,
-        )
-        executor = LocalExecutor(bench.run_trial, options.concurrency)
-        return await run_eval(job, executor, store, tally, on_trial)
-
-    def _count_finished(self, tally: Tally, memory: RunMemory) -> None:
-        if not memory.finished:
-            return
-        places = {task.key: index for index, task in enumerate(self.setup.tasks)}
-        for trial in self.read_trials():
-            is_wanted = trial.repeat < self.setup.config.options.repeats
-            if is_wanted and trial.task_key in places and trial.status != "errored":
-                tally.add(replace(trial, index=places[trial.task_key]))
+        self, pool: ModelPool, store: RunFolder, on_trial: Callable[[Trial], None]
+    ) -> RunSummary:
+        setup, started = self.setup, time.monotonic()
+        repeats = setup.config.options.repeats
+        memory = read_memory(self.folder, self.judging) if self.resumes else RunMemory()
+        tally = Tally(repeats)
+        executor = setup.build_executor(pool, store.journal, memory)
+        job = RunJob(setup.tasks, setup.agent.baseline, repeats, memory.finished, setup.stop)
+        stop_reason = INTERRUPTED
+        try:
+            stop_reason = await run_eval(job, executor, store, tally, on_trial)
+        finally:
+            if self.resumes:
+                # What earlier sessions have counts, too.
+                tally = Tally(repeats)
+                for trial in self.read_trials():
+                    tally.add(trial)
+            duration = round(time.monotonic() - started, 3)
+            end = RunEnd(setup.stop.reason or stop_reason, pool.usage(), duration)
+            summary = conclude_run(self._facts((*setup.notes, *pool.notes)), tally, end)
+            store.write_summary(summary.as_dict())
+            store.write_report(render_run(summary, self.read_trials()))
+        return summary
 
     def _facts(self, notes: Sequence[str]) -> RunFacts:
         setup = self.setup

@@ -5,6 +5,7 @@ Settings that change only how fast or how far a run goes (concurrency, limits, g
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 from azd_eval.domain.ports import TaskSource
 from azd_eval.domain.task import Task
 from azd_eval.files import hash_file
+from azd_eval.targets.callables import PythonFunction
 from azd_eval.wiring.agents import Agent
 
 _BITS = 128
@@ -48,19 +50,26 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def digest_agent(agent: Agent) -> dict[str, str]:
-    """Digest what the agent is; a Python file of the user's by its bytes."""
+def digest_agent(agent: Agent, endpoint: object) -> dict[str, str]:
+    """Digest what the agent is: its model by `endpoint`, its Python module by its bytes."""
     parts = {
         "agent": digest([agent.kind, agent.name]),
-        "agent.model": digest(agent.model),
+        "agent.model": digest(endpoint),
         "agent.parameters": digest(dict(agent.parameters)),
         "instructions": agent.baseline.digest,
     }
     if agent.function is not None:
-        source = Path(agent.function.folder / agent.function.name.rpartition(":")[0])
-        code = hash_file(source) if source.is_file() else None
-        parts["agent.callable"] = digest([agent.function.name, code])
+        code = _find_code(agent.function)
+        content = hash_file(code) if code.is_file() else None
+        parts["agent.callable"] = digest([agent.function.name, content])
     return parts
+
+
+def _find_code(function: PythonFunction) -> Path:
+    source = function.name.rpartition(":")[0]
+    if source.endswith(".py"):
+        return function.folder / source
+    return Path(sys.modules[source].__file__ or "")
 
 
 def digest_tasks(tasks: TaskSource) -> tuple[str, str]:

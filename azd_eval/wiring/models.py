@@ -12,7 +12,7 @@ from azd_eval.domain.chat import Usage
 from azd_eval.domain.ports import ChatModel
 from azd_eval.domain.stop import StopSign
 from azd_eval.errors import InputError
-from azd_eval.providers.budget import Budget, Budgeted, Limits
+from azd_eval.providers.budget import Budget, Limits
 from azd_eval.providers.endpoint import (
     Endpoint,
     is_azure,
@@ -266,9 +266,9 @@ class ModelPool:
         if self._options.seed is not None:
             parameters = {"seed": self._options.seed, **endpoint.parameters}
             endpoint = replace(endpoint, parameters=parameters)
-        client = OpenAIModel(endpoint, timeout_s=self._options.timeout_s)
+        timeout_s = self._options.timeout_s
+        client = OpenAIModel(endpoint, timeout_s=timeout_s, admit=self.budget.admit)
         self._clients.append(client)
         line = self._lines.setdefault(endpoint.base_url, Line(self.gate))
-        policy = RetryPolicy(timeout_s=self._options.timeout_s)
-        model = Budgeted(Retrying(client, line, policy), self.budget)
+        model = Retrying(client, line, RetryPolicy(timeout_s=timeout_s))
         return Cached(model, self._cache, endpoint.identity) if self._cache else model

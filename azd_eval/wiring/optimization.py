@@ -15,7 +15,6 @@ from azd_eval.domain.score import Trial
 from azd_eval.domain.summary import OptimizationSummary, ScoreWithInterval
 from azd_eval.domain.tally import Tally, overall_score
 from azd_eval.errors import InputError
-from azd_eval.executor import LocalExecutor
 from azd_eval.files import require_writable_path
 from azd_eval.formats.agent_folder import apply_instructions
 from azd_eval.optimizers.reflect import ReflectOptimizer
@@ -109,11 +108,10 @@ class Optimization:
         options = self.setup.config.options
         log = store.open_candidate(candidate.id)
         try:
-            bench = self.setup.build_bench(pool, log.journal, RunMemory())
+            executor = self.setup.build_executor(pool, log.journal, RunMemory())
             job = RunJob(self.setup.tasks, candidate, options.repeats, stop=self.setup.stop)
             trials: list[Trial] = []
             tally = Tally(options.repeats)
-            executor = LocalExecutor(bench.run_trial, options.concurrency)
 
             def keep(trial: Trial) -> None:
                 trials.append(trial)

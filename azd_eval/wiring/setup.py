@@ -7,13 +7,15 @@ from typing import Any
 
 from azd_eval.config import TASK_ADHERENCE, AgentConfig, EvalConfig
 from azd_eval.domain.inspection import Inspection
-from azd_eval.domain.ports import Journal, Judge, TaskSource
+from azd_eval.domain.ports import Executor, Journal, Judge, TaskSource
+from azd_eval.domain.score import Trial, TrialSpec
 from azd_eval.domain.stop import StopSign
 from azd_eval.errors import FilesRefused, InputError, Problem
 from azd_eval.evaluators.checks import pattern_fault
 from azd_eval.evaluators.judge import BatchedJudge, IndependentJudge
 from azd_eval.evaluators.remembered import RememberedJudge
 from azd_eval.evaluators.undecided import UndecidedJudge
+from azd_eval.executor import LocalExecutor
 from azd_eval.formats.eval_yaml import load_eval_yaml
 from azd_eval.formats.jsonl import JsonlDataset
 from azd_eval.formats.task_rules import TaskRules
@@ -28,7 +30,7 @@ from azd_eval.wiring.layout import CONFIG_NAME, Layout
 from azd_eval.wiring.model_choice import choose_model, describe_engine
 from azd_eval.wiring.models import OFFLINE, ModelPool, PoolOptions, resolve_endpoint
 from azd_eval.wiring.overrides import Overrides
-from azd_eval.workflows.plan_run import CallPlan, plan_run
+from azd_eval.workflows.plan_run import CallPlan, count_judge_calls, plan_run
 from azd_eval.workflows.run_trial import Bench
 from azd_eval.workflows.select_tasks import TaskFilter, select_tasks
 
@@ -78,15 +80,21 @@ class Setup:
         """Digest all that decides the results."""
         asked, criteria = digest_tasks(self.all_tasks)
         options = self.config.options
-        judging = [self.judge_model, options.judge, self.config.models.get(self.judge_model)]
+        agent_model, judge_model = map(self._identify_model, (self.agent.model, self.judge_model))
         return Fingerprint(
-            {**digest_agent(self.agent), "dataset": asked},
+            {**digest_agent(self.agent, agent_model), "dataset": asked},
             {
-                "eval_model": digest(judging),
+                "eval_model": digest([judge_model, options.judge]),
                 "evaluators": digest(self.evaluators),
                 "criteria": criteria,
             },
         )
+
+    def _identify_model(self, name: str | None) -> object:
+        if name is None:
+            return None
+        endpoint = resolve_endpoint(name, self.config.models, self.environment)
+        return endpoint.identity, self.config.options.seed
 
     def describe(self) -> dict[str, Any]:
         """Tell all that decides the result, for the manifest: settings, and hashes of contents."""
@@ -131,15 +139,21 @@ class Setup:
             )
         )
 
-    def build_bench(self, pool: ModelPool, journal: Journal, memory: RunMemory) -> Bench:
+    def build_executor(self, pool: ModelPool, journal: Journal, memory: RunMemory) -> Executor:
         """Put agent and evaluators together; what is in `memory` is not asked again."""
-        judge = RememberedJudge(self._build_judge(pool, journal), memory.recall_verdict)
-        return Bench(
-            self.agent.build_target(pool, self.config.options.timeout_s),
-            self.evaluators.build(judge),
-            journal,
-            memory.recall_reply,
-        )
+        options = self.config.options
+        judge = RememberedJudge(self._build_judge(pool, journal), memory.recall_verdicts)
+        evaluators = self.evaluators.build(judge)
+        target = self.agent.build_target(pool, options.timeout_s)
+        bench = Bench(target, evaluators, journal, memory.recall_reply)
+        batched = options.judge == "batched"
+
+        async def run_trial(spec: TrialSpec) -> Trial:
+            calls = len(spec.task.turns) + count_judge_calls(spec.task, evaluators, batched=batched)
+            async with pool.budget.reserve(calls):
+                return await bench.run_trial(spec)
+
+        return LocalExecutor(run_trial, options.concurrency)
 
     def _build_judge(self, pool: ModelPool, journal: Journal) -> Judge:
         if self.judge_model == OFFLINE:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from azd_eval.domain.ports import Evaluator, TaskSource
+from azd_eval.domain.task import Task
 from azd_eval.errors import FilesRefused, Problem
 
 
@@ -39,13 +40,8 @@ def plan_run(
     for task in tasks:
         count += 1
         agent += len(task.turns)
-        scored = False
-        for turn in task.turns:
-            for evaluator in evaluators:
-                questions = evaluator.questions(turn)
-                judge += min(questions, 1) if batched else questions
-                scored = scored or evaluator.scores(turn)
-        if not scored:
+        judge += count_judge_calls(task, evaluators, batched=batched)
+        if not any(each.scores(turn) for turn in task.turns for each in evaluators):
             unscored.append(
                 Problem(
                     "no evaluator scores this task: it has no criteria",
@@ -57,3 +53,9 @@ def plan_run(
     if unscored:
         raise FilesRefused(unscored)
     return CallPlan(count, agent * repeats, judge * repeats if asks_models else 0)
+
+
+def count_judge_calls(task: Task, evaluators: Sequence[Evaluator], *, batched: bool) -> int:
+    """Count the calls that judge one trial of a task, if none has to be repeated."""
+    questions = [each.questions(turn) for turn in task.turns for each in evaluators]
+    return sum(map(bool, questions)) if batched else sum(questions)
