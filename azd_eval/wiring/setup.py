@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from azd_eval.config import TASK_ADHERENCE, AgentConfig, EvalConfig
-from azd_eval.domain.inspection import Inspection
+from azd_eval.domain.inspection import InspectedSource
 from azd_eval.domain.ports import Executor, Journal, Judge, TaskSource
 from azd_eval.domain.score import Trial, TrialSpec
 from azd_eval.domain.stop import StopSign
@@ -16,8 +16,8 @@ from azd_eval.evaluators.judge import BatchedJudge, IndependentJudge
 from azd_eval.evaluators.remembered import RememberedJudge
 from azd_eval.evaluators.undecided import UndecidedJudge
 from azd_eval.executor import LocalExecutor
+from azd_eval.formats.datasets import open_dataset
 from azd_eval.formats.eval_yaml import load_eval_yaml
-from azd_eval.formats.jsonl import JsonlDataset
 from azd_eval.formats.task_rules import TaskRules
 from azd_eval.prompts import template_path
 from azd_eval.providers.budget import Limits
@@ -258,7 +258,7 @@ def _locate_dataset(
 
 def _read_files(
     config: EvalConfig, layout: Layout, dataset: Path
-) -> tuple[JsonlDataset, EvaluatorSet, list[str]]:
+) -> tuple[InspectedSource, EvaluatorSet, list[str]]:
     problems: list[Problem] = []
     evaluators: EvaluatorSet | None = None
     try:
@@ -269,8 +269,8 @@ def _read_files(
         criteria_required=any(ref.name == TASK_ADHERENCE for ref in config.evaluators),
         find_pattern_fault=pattern_fault,
     )
-    source = JsonlDataset(dataset.absolute(), rules)
-    inspection: Inspection = source.inspect()
+    source = open_dataset(dataset.absolute(), rules)
+    inspection = source.inspect()
     problems.extend(inspection.problems)
     if evaluators is None or not inspection.is_good:
         raise FilesRefused(problems)
