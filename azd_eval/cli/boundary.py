@@ -14,6 +14,8 @@ from azd_eval.errors import AzdEvalError, FilesRefused
 
 BUG = 70
 INTERRUPTED = 130
+# What a shell says of a program that a closed pipe ended.
+CLOSED_PIPE = 141
 
 
 def run_guarded(app: typer.Typer, arguments: Sequence[str] | None) -> int:
@@ -22,11 +24,19 @@ def run_guarded(app: typer.Typer, arguments: Sequence[str] | None) -> int:
         # A console that cannot show a character gets `?`, not a traceback after paid work.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    code = _run(app, arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has gone; Python would complain of it at exit.
+        _silence(sys.stdout)
+    return code
+
+
+def _run(app: typer.Typer, arguments: Sequence[str] | None) -> int:
     wants_traceback = _is_verbose(sys.argv[1:] if arguments is None else arguments)
     try:
         code = app(arguments, prog_name="azd-eval", standalone_mode=False)
-        # A pipe that was closed early shows here, not when Python ends.
-        sys.stdout.flush()
     except typer.TyperException as error:
         return _explain_usage(error)
     except (typer.Abort, EOFError, KeyboardInterrupt):
@@ -34,7 +44,7 @@ def run_guarded(app: typer.Typer, arguments: Sequence[str] | None) -> int:
     except (BrokenPipeError, SystemExit):
         # Typer makes a SystemExit of a closed pipe that a command meets.
         _silence(sys.stdout)
-        return 0
+        return CLOSED_PIPE
     except AzdEvalError as error:
         return _explain(error, wants_traceback=wants_traceback)
     except Exception:

@@ -12,7 +12,7 @@ from azd_eval.cli.result_view import show_run
 from azd_eval.domain.gate import read_error_limit, read_share
 from azd_eval.domain.score import Trial
 from azd_eval.domain.summary import RunSummary
-from azd_eval.errors import InputError, Interrupted
+from azd_eval.errors import InputError, Interrupted, MeasurementError
 from azd_eval.wiring.evaluation import (
     Evaluation,
     find_run,
@@ -26,7 +26,6 @@ from azd_eval.workflows.plan_run import CallPlan
 from azd_eval.workflows.run_eval import COMPLETED
 
 GATE_MISSED = 1
-NOT_MEASURED = 3
 
 
 def run_suite(flags: RunFlags) -> int:
@@ -45,7 +44,9 @@ def run_suite(flags: RunFlags) -> int:
     console.show_json(summary.as_dict())
     if summary.stop_reason == INTERRUPTED_BY_USER:
         raise _interrupted(evaluation)
-    return exit_code(summary, setup, has_gate=not flags.no_gate)
+    if fault := _find_fault(summary, setup):
+        raise MeasurementError(f"not measured: {fault}")
+    return GATE_MISSED if not (flags.no_gate or summary.gate.passed) else 0
 
 
 def _open(flags: RunFlags, setup: Setup) -> Evaluation:
@@ -56,16 +57,14 @@ def _open(flags: RunFlags, setup: Setup) -> Evaluation:
     return open_evaluation(setup, flags.run_dir)
 
 
-def exit_code(summary: RunSummary, setup: Setup, *, has_gate: bool) -> int:
-    """Choose the exit code: not measured, or not to the end, wins over a missed gate."""
-    limit = read_error_limit(setup.config.options.max_errors)
-    if (
-        summary.score is None
-        or summary.stop_reason != COMPLETED
-        or limit.is_exceeded(summary.errored_trials, summary.trials)
-    ):
-        return NOT_MEASURED
-    return GATE_MISSED if has_gate and not summary.gate.passed else 0
+def _find_fault(summary: RunSummary, setup: Setup) -> str | None:
+    """Say why a run is no measurement, if it is none; that wins over a missed gate."""
+    if summary.stop_reason != COMPLETED:
+        return summary.stop_reason
+    errored, trials = summary.errored_trials, summary.trials
+    if read_error_limit(setup.config.options.max_errors).is_exceeded(errored, trials):
+        return f"{errored} of {trials} trials errored; `--max-errors` says how many may"
+    return "nothing was scored" if summary.score is None else None
 
 
 def show_plan(console: Console, plan: CallPlan, notes: tuple[str, ...]) -> int:

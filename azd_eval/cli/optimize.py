@@ -1,7 +1,7 @@
 """`optimize`: revise the agent's instructions and keep what is better."""
 
 from azd_eval.cli.console import Console, ProgressLine
-from azd_eval.cli.eval_run import NOT_MEASURED, show_plan
+from azd_eval.cli.eval_run import show_plan
 from azd_eval.cli.flags import OptimizeFlags
 from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
 from azd_eval.cli.interrupt import run_until_interrupted
@@ -46,7 +46,9 @@ def optimize_instructions(flags: OptimizeFlags) -> int:
     console.show_json(summary.as_dict())
     if setup.stop.reason == INTERRUPTED_BY_USER:
         raise Interrupted("interrupted; the best so far is shown, and kept")
-    return NOT_MEASURED if summary.baseline.score is None else 0
+    if summary.baseline.score is None:
+        raise MeasurementError(f"not measured: {summary.stop_message}")
+    return 0
 
 
 def _read_overrides(flags: OptimizeFlags) -> Overrides:

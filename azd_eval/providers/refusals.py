@@ -207,7 +207,10 @@ def _explain_wrong_key(endpoint: Endpoint) -> tuple[str, str]:
     if endpoint.api_key is None:
         wanted = f"`{endpoint.key_name}`" if endpoint.key_name else "`api_key_env` of the model"
         return "wants a key and none was sent", f"set {wanted}"
-    return "the key was refused", f"check the key in `{endpoint.key_name}`"
+    return (
+        f"the key in `{endpoint.key_name}` was refused",
+        f"check the key in `{endpoint.key_name}`",
+    )
 
 
 def _explain_not_found(refusal: Refusal, endpoint: Endpoint) -> tuple[str, str]:

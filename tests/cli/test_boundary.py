@@ -68,6 +68,8 @@ def test_a_wrong_key_ends_it_without_a_traceback_or_the_key(
 
     assert 3 == failed.code, failed.output
     assert KEY not in failed.output
+    assert "error: " in failed.stderr
+    assert status == 429 or "the key in `OPENAI_API_KEY` was refused (401)" in failed.stderr
     assert [] == [name for name, data in shell.files().items() if KEY.encode() in data]
     assert len(server.calls) <= 4
 

@@ -1,6 +1,7 @@
 """What reaches the screen: results alone on stdout, hostile text as it is, no tricks in a pipe."""
 
 import json
+import signal
 
 import pytest
 
@@ -93,13 +94,13 @@ def test_quiet_leaves_only_the_result(shell, world):
     assert "azd-eval eval run --config new/eval.yaml" in init.stdout
 
 
-def test_a_pipe_that_closes_early_is_no_error(shell, world):
+def test_a_pipe_that_closes_early_ends_it_as_the_shell_would(shell, world):
     shell.write_suite()
     process = shell.start("eval", "run", "--no-gate", **connect(world))
     process.stdout.close()
 
     _, err = process.communicate(timeout=30)
 
-    assert 0 == process.returncode
+    assert 128 + signal.SIGPIPE == process.returncode
     assert "Traceback" not in err
     assert "BrokenPipe" not in err

@@ -179,7 +179,7 @@ def test_everything_of_a_run_is_kept_but_the_key(shell, fake_openai):
 
     folder = shell.folder / result.json["run_dir"]
     names = [".lock", "journal.jsonl", "manifest.json", "report.html", "summary.json", "trials.jsonl"]
-    assert names == sorted(path.name for path in folder.iterdir())
+    assert names == sorted(path.name for path in folder.iterdir() if path.name[0] != ".")
     lines = (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()
     trials = [json.loads(line) for line in lines]
     assert {"refund_policy", "order_status", "out_of_scope"} == {one["task"] for one in trials}
@@ -281,6 +281,7 @@ def test_errors_beyond_the_limit_are_no_measurement(shell, fake_openai, limit, c
     result = shell("eval", "run", "--json", "--max-errors", limit, **connect(fake_openai(respond)))
 
     assert code == result.code, result.stderr
+    assert (code == 3) is ("error: not measured: 1 of 3 trials errored" in result.stderr)
     assert {"total": 3, "passed": 2, "failed": 0, "errored": 1, "skipped": 0} == result.json[
         "tasks"
     ]
