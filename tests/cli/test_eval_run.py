@@ -179,7 +179,7 @@ def test_everything_of_a_run_is_kept_but_the_key(shell, fake_openai):
 
     folder = shell.folder / result.json["run_dir"]
     names = [".lock", "journal.jsonl", "manifest.json", "report.html", "summary.json", "trials.jsonl"]
-    assert names == sorted(path.name for path in folder.iterdir() if path.name[0] != ".")
+    assert names == sorted(path.name for path in folder.iterdir())
     lines = (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()
     trials = [json.loads(line) for line in lines]
     assert {"refund_policy", "order_status", "out_of_scope"} == {one["task"] for one in trials}
