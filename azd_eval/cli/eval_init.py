@@ -42,13 +42,13 @@ def init_suite(flags: InitFlags) -> int:
 
 def _detect_agent(flags: InitFlags, console: Console, *, asks: bool) -> str:
     console.note("Detecting agent...")
-    agents = find_agents(flags.out_file.absolute().parent)
+    agents = find_agents(flags.out_file.parent.resolve())
     if flags.agent is not None:
         found = next((agent for agent in agents if agent.name == flags.agent), None)
         console.note(f"  Using: {_word_agent(found) if found else flags.agent}")
         return flags.agent
     if not agents:
-        name = flags.out_file.absolute().parent.name or "agent"
+        name = flags.out_file.parent.resolve().name or "agent"
         console.note(f"  No azure.yaml: the agent is called {name!r}, as the folder")
         return name
     agent = agents[0]
@@ -102,7 +102,7 @@ def _ask_what_is_missing(options: SuiteOptions, flags: InitFlags, console: Conso
         while not sentence:
             sentence = console.ask("  >")
         options = replace(options, sentence=sentence)
-    folder: Path = flags.out_file.absolute().parent
+    folder: Path = flags.out_file.parent.resolve()
     if options.model is None and names_no_model(read_environment(folder)):
         model = console.ask("  Model that drafts, judges and answers:", _SUGGESTED_MODEL)
         options = replace(options, model=model)

@@ -82,7 +82,7 @@ def find_agent_name(project: Path) -> str:
     agents = find_agents(project)
     if len(agents) == 1:
         return agents[0].name
-    return project.absolute().name or "agent"
+    return project.resolve().name or "agent"
 
 
 def find_agent(

@@ -1,5 +1,6 @@
 """What may be said beside eval.yaml: the flags of the commands, the keywords of the Python API."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,8 +82,8 @@ def _given(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def _find_bad_limits(overrides: Overrides) -> Iterator[Fault]:
-    if overrides.limit is not None and overrides.limit < 1:
-        yield Fault(("limit",), f"expected a number of at least 1, got {overrides.limit}")
+    if overrides.limit is not None and not 1 <= overrides.limit <= sys.maxsize:
+        yield Fault(("limit",), f"expected a number from 1 to {sys.maxsize}, got {overrides.limit}")
     try:
         read_error_limit(overrides.max_errors or 0)
     except ValueError as error:

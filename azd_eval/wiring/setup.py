@@ -172,7 +172,7 @@ def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False)
     a missing config or dataset is made up for by the built-in coding tasks.
     """
     path = find_config(given, Path.cwd())
-    layout = Layout(path.absolute().parent if path else Path.cwd())
+    layout = Layout(path.parent.resolve() if path else Path.cwd())
     config, notes = _load_config(path, overrides, layout, built_in=optimizes)
     dataset = _locate_dataset(config, overrides, layout, built_in=optimizes)
     source, evaluators, warnings = _read_files(config, layout, dataset)

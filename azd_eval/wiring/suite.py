@@ -187,7 +187,7 @@ class SuiteSetup:
 
 def set_up_suite(options: SuiteOptions) -> SuiteSetup:
     """Check all that can be checked before a model is asked. Raises `InputError`."""
-    layout = Layout(options.config.absolute().parent)
+    layout = Layout(options.config.parent.resolve())
     if options.config.exists() and not options.replaces:
         raise InputError(
             f"{str(options.config)!r} exists",
