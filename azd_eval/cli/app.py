@@ -57,7 +57,7 @@ _RUN = _Command(
 )
 _LIST_OPTIMIZATIONS = _Command(
     "list",
-    flags.CommonFlags,
+    flags.OptimizationsFlags,
     "optimizations:list_all",
     "List past optimizations.",
     ("azd-eval optimize list",),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from azd_eval.cli.console import Console
 from azd_eval.cli.flags import InitFlags
-from azd_eval.cli.result_view import word_usage
+from azd_eval.cli.result_view import word_config, word_usage
 from azd_eval.errors import InputError, Interrupted
 from azd_eval.files import read_text
 from azd_eval.formats.azure_project import AzureAgent, find_agents
@@ -150,8 +150,7 @@ def _show_suite(created: CreatedSuite, console: Console) -> None:
     console.note(f"  Usage:      {word_usage(created.usage)}")
     console.say()
     console.say("Review the generated assets, then run:")
-    is_default = created.config.name == "eval.yaml" and created.config.parent == Path()
-    console.say("  azd-eval eval run" + ("" if is_default else f" --config {created.config}"))
+    console.say(f"  azd-eval eval run{word_config(created.config)}")
 
 
 def _show(path: Path) -> str:

@@ -1,5 +1,6 @@
 """`eval run`: score every task of the dataset."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -8,7 +9,7 @@ from azd_eval.cli.console import Console
 from azd_eval.cli.flags import RunFlags
 from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
 from azd_eval.cli.interrupt import run_until_interrupted
-from azd_eval.cli.result_view import show_run
+from azd_eval.cli.result_view import show_run, word_config
 from azd_eval.domain.gate import read_error_limit, read_share
 from azd_eval.domain.score import Trial
 from azd_eval.domain.summary import RunSummary
@@ -129,10 +130,12 @@ def _run(console: Console, evaluation: Evaluation, total: int) -> RunSummary:
 
 
 def _interrupted(evaluation: Evaluation) -> Interrupted:
-    place = evaluation.setup.layout.show(evaluation.folder)
+    setup, folder = evaluation.setup, evaluation.folder
+    place = setup.layout.show(folder)
+    run = folder.name if folder.parent == setup.layout.runs else shlex.quote(place)
     return Interrupted(
         f"interrupted; what was measured is kept in {place}",
-        hint=f"go on with `azd-eval eval run --resume-run {evaluation.folder.name}`",
+        hint=f"go on with `azd-eval eval run --resume-run {run}{word_config(setup.config_path)}`",
     )
 
 

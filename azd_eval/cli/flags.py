@@ -226,7 +226,14 @@ class OptimizeFlags(LimitFlags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptimizationFlags(CommonFlags):
+class OptimizationsFlags(CommonFlags):
+    """Flags of `optimize list`."""
+
+    config: Config = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizationFlags(OptimizationsFlags):
     """Flags of `optimize show`."""
 
     optimization: Annotated[
@@ -235,7 +242,7 @@ class OptimizationFlags(CommonFlags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyFlags(CommonFlags):
+class ApplyFlags(OptimizationsFlags):
     """Flags of `optimize apply`."""
 
     candidate: Annotated[
@@ -245,7 +252,6 @@ class ApplyFlags(CommonFlags):
         str | None,
         typer.Option("--optimization", metavar="ID", help="Which optimization; default: the last."),
     ] = None
-    config: Config = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from azd_eval.cli.console import Cell, Console, styled
-from azd_eval.cli.result_view import word_number, word_score, word_usage
+from azd_eval.cli.result_view import word_config, word_number, word_score, word_usage
 from azd_eval.domain.summary import CandidateResult, OptimizationSummary
 
 ARCHIVE = ".agent_configs/archive"
@@ -62,6 +62,6 @@ def _show_next(console: Console, summary: OptimizationSummary) -> None:
     elif summary.improved:
         console.say()
         console.say("Review the candidate, then apply it:")
-        console.say(f"  azd-eval optimize apply {summary.best_id}")
+        console.say(f"  azd-eval optimize apply {summary.best_id}{word_config(summary.config)}")
     else:
         console.say("No improvement: the instructions stay as they are")

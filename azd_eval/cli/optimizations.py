@@ -5,24 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from azd_eval.cli.console import Console
-from azd_eval.cli.flags import ApplyFlags, CommonFlags, OptimizationFlags
+from azd_eval.cli.flags import ApplyFlags, OptimizationFlags, OptimizationsFlags
 from azd_eval.cli.optimization_view import ARCHIVE
 from azd_eval.errors import InputError
-from azd_eval.storage.optimization_folder import (
-    StoredOptimization,
-    candidate_instructions,
-    list_optimizations,
-)
+from azd_eval.storage.optimization_folder import StoredOptimization, list_optimizations
 from azd_eval.wiring.layout import Layout
-from azd_eval.wiring.optimization import write_instructions
-from azd_eval.wiring.overrides import Overrides
-from azd_eval.wiring.setup import set_up
+from azd_eval.wiring.optimization import apply_stored
+from azd_eval.wiring.setup import find_config
 
 
-def list_all(flags: CommonFlags) -> int:
+def list_all(flags: OptimizationsFlags) -> int:
     """List optimizations, the newest first."""
     console = Console(flags)
-    found = list_optimizations(Layout(Path.cwd()).optimizations)
+    found = list_optimizations(_find_layout(flags.config).optimizations)
     rows = [_row(stored) for stored in found]
     if rows:
         console.table(["Optimization", "Agent", ">Baseline", ">Best", "Candidate", "Stopped"], rows)
@@ -35,7 +30,7 @@ def list_all(flags: CommonFlags) -> int:
 def show_one(flags: OptimizationFlags) -> int:
     """Show the candidates of one optimization, each with why it was kept or not."""
     console = Console(flags)
-    stored = _choose(flags.optimization)
+    stored = _choose(flags.optimization, _find_layout(flags.config))
     summary = stored.summary or {}
     decided = [event for event in stored.events if event.get("event") == "decided"]
     console.say(f"{stored.id}: {summary.get('stop_message', 'did not end by itself')}")
@@ -53,22 +48,21 @@ def show_one(flags: OptimizationFlags) -> int:
 def apply_candidate(flags: ApplyFlags) -> int:
     """Write a candidate's instructions to where the agent reads them."""
     console = Console(flags)
-    stored = _choose(flags.optimization)
-    text = candidate_instructions(stored.path, flags.candidate)
-    given = flags.config or stored.manifest.get("config")
-    setup = set_up(
-        Path(given) if given else None,
-        Overrides(agent=stored.manifest.get("agent")),
-        optimizes=True,
-    )
-    place = setup.layout.show(write_instructions(setup, text))
+    layout = _find_layout(flags.config)
+    stored = _choose(flags.optimization, layout)
+    place = layout.show(apply_stored(layout, stored, flags.candidate))
     console.say(f"Applied {flags.candidate} to {place}; what it replaces is kept in {ARCHIVE}")
     console.show_json({"candidate": flags.candidate, "applied_to": place})
     return 0
 
 
-def _choose(wanted: str | None) -> StoredOptimization:
-    found = list_optimizations(Layout(Path.cwd()).optimizations)
+def _find_layout(config: Path | None) -> Layout:
+    found = find_config(config, Path.cwd())
+    return Layout(found.parent.resolve() if found else Path.cwd())
+
+
+def _choose(wanted: str | None, layout: Layout) -> StoredOptimization:
+    found = list_optimizations(layout.optimizations)
     for stored in found:
         if wanted in (None, stored.id):
             return stored

@@ -1,12 +1,15 @@
 """A finished run on the screen: score, tasks, failing criteria with reasons, what it cost."""
 
+import shlex
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 
 from azd_eval.cli.console import Cell, Console, styled
 from azd_eval.domain.chat import Usage
 from azd_eval.domain.score import OUTCOMES, Trial, TurnResult
 from azd_eval.domain.summary import Interval, RunSummary, TaskResult
+from azd_eval.wiring.layout import CONFIG_NAME, Layout
 
 _MOST_TASKS = 50
 _MOST_FAILURES = 20
@@ -36,6 +39,13 @@ def word_score(score: float | None, interval: Interval | None) -> str:
     if interval is None:
         return f"{score:.2f} (no interval: it takes two scored tasks)"
     return f"{score:.2f} (95 % interval {interval[0]:.2f} to {interval[1]:.2f})"
+
+
+def word_config(config: Path | str | None) -> str:
+    """Write the flag that a further command needs; none for the eval.yaml of this folder."""
+    if config is None or Path(config).absolute() == Path.cwd() / CONFIG_NAME:
+        return ""
+    return f" --config {shlex.quote(Layout.show(Path(config)))}"
 
 
 def word_number(score: float | None) -> str:

@@ -1,5 +1,6 @@
 """Where things lie in a project folder (DESIGN: "Layout")."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,9 +45,14 @@ class Layout:
     def baseline_instructions(self) -> Path:
         return self.agent_configs / "baseline" / "instructions.md"
 
-    def show(self, path: Path) -> str:
-        """Write a path as seen from the project folder, where it lies inside."""
+    def relate(self, path: Path) -> str:
+        """Write a path relative to the project folder, wherever it lies: for files that move."""
+        return Path(os.path.relpath(path.resolve(), self.project.resolve())).as_posix()
+
+    @staticmethod
+    def show(path: Path) -> str:
+        """Write a path as seen from the working folder, where it lies inside."""
         try:
-            return path.resolve().relative_to(self.project.resolve()).as_posix()
+            return path.resolve().relative_to(Path.cwd().resolve()).as_posix()
         except ValueError:
             return str(path)

@@ -20,9 +20,14 @@ from azd_eval.formats.agent_folder import apply_instructions
 from azd_eval.optimizers.reflect import ReflectOptimizer
 from azd_eval.optimizers.rules import RuleOptimizer
 from azd_eval.reports.html import render_optimization
-from azd_eval.storage.optimization_folder import OptimizationFolder, candidate_instructions
+from azd_eval.storage.optimization_folder import (
+    OptimizationFolder,
+    StoredOptimization,
+    candidate_instructions,
+)
 from azd_eval.storage.run_ids import keep_out_of_git, make_run_folder
 from azd_eval.storage.run_memory import RunMemory
+from azd_eval.wiring.layout import Layout
 from azd_eval.wiring.model_choice import describe_engine
 from azd_eval.wiring.models import OFFLINE, ModelPool
 from azd_eval.wiring.setup import Setup
@@ -58,26 +63,31 @@ class Optimization:
         """
         store = OptimizationFolder(self.folder)
         started = time.monotonic()
-        store.write_manifest(
-            {
-                "version": __version__,
-                "optimization_id": self.folder.name,
-                **self.setup.describe(),
-                "models": optimization_models(self.setup),
-            }
-        )
+        store.write_manifest(self._manifest())
         try:
             async with self.setup.open_pool() as pool:
                 outcome = await self._search(pool, store, watch)
                 summary = self._conclude(outcome, pool, time.monotonic() - started)
             if applies and summary.improved:
-                target = write_instructions(self.setup, outcome.best.candidate.instructions)
+                target = require_writable(self.setup)
+                text = outcome.best.candidate.instructions
+                apply_instructions(target, text, self.setup.layout.agent_configs)
                 summary = replace(summary, applied_to=self.setup.layout.show(target))
             store.write_summary(summary.as_dict())
             store.write_report(render_optimization(summary, self._texts(summary)))
         finally:
             store.close()
         return summary
+
+    def _manifest(self) -> dict[str, object]:
+        place = _find_place(self.setup)
+        return {
+            "version": __version__,
+            "optimization_id": self.folder.name,
+            **self.setup.describe(),
+            "models": optimization_models(self.setup),
+            "instructions_file": self.setup.layout.relate(place) if place else None,
+        }
 
     async def _search(
         self, pool: ModelPool, store: OptimizationFolder, watch: Watch
@@ -185,24 +195,40 @@ def optimization_models(setup: Setup) -> dict[str, str]:
 
 def require_writable(setup: Setup) -> Path:
     """Say where instructions would be written; raises `InputError` where they cannot be."""
-    instructions = setup.agent.instructions
-    if instructions.is_inline:
-        raise InputError(
-            f"{setup.config_path}: `agent.instructions` stand inside the config, which is never "
-            "rewritten",
-            hint="move them into a file and name it as `agent.instructions_file`, or replace the "
-            "lines of `agent.instructions` by the candidate's instructions.md",
-        )
-    target = instructions.file or setup.layout.baseline_instructions
+    target = _find_place(setup)
+    if target is None:
+        raise _refuse_inline(setup.config_path)
     require_writable_path(target)
     return target
 
 
-def write_instructions(setup: Setup, text: str) -> Path:
-    """Write instructions to where the agent reads them, archiving the ones there."""
-    target = require_writable(setup)
-    apply_instructions(target, text, setup.layout.agent_configs)
+def apply_stored(layout: Layout, stored: StoredOptimization, candidate: str) -> Path:
+    """Write a candidate to where its optimization read the instructions, archiving those there.
+
+    Needs no model, and no config that is still as it was. Raises `InputError`.
+    """
+    text = candidate_instructions(stored.path, candidate)
+    place: str | None = stored.manifest.get("instructions_file")
+    if place is None:
+        raise _refuse_inline(stored.manifest.get("config"))
+    target = layout.project / place
+    apply_instructions(target, text, layout.agent_configs)
     return target
+
+
+def _find_place(setup: Setup) -> Path | None:
+    instructions = setup.agent.instructions
+    if instructions.is_inline:
+        return None
+    return instructions.file or setup.layout.baseline_instructions
+
+
+def _refuse_inline(config: object) -> InputError:
+    return InputError(
+        f"{config}: `agent.instructions` stand inside the config, which is never rewritten",
+        hint="move them into a file and name it as `agent.instructions_file`, or replace the "
+        "lines of `agent.instructions` by the candidate's instructions.md",
+    )
 
 
 def _build_optimizer(setup: Setup, pool: ModelPool) -> Optimizer:

@@ -186,7 +186,7 @@ def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False)
         built_in=optimizes and path is None,
     )
     setup = Setup(
-        config_path=path,
+        config_path=layout.project / path.name if path else None,
         config=config,
         layout=layout,
         environment=environment,

@@ -1,6 +1,5 @@
 """Create an evaluation suite: find the agent, draft with a model or with rules, write the files."""
 
-import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -180,7 +179,7 @@ class SuiteSetup:
             name=self.options.name,
             callable=self.options.callable,
             model=self.model,
-            dataset_file=_relative(dataset, self.layout.project),
+            dataset_file=self.layout.relate(dataset),
             evaluators=(TASK_ADHERENCE, *kept, evaluator),
         )
 
@@ -251,7 +250,3 @@ def _back_up(config: Path) -> Path | None:
         number += 1
     shutil.move(config, backup)
     return backup
-
-
-def _relative(path: Path, project: Path) -> str:
-    return Path(os.path.relpath(path.resolve(), project.resolve())).as_posix()

@@ -178,7 +178,14 @@ def test_everything_of_a_run_is_kept_but_the_key(shell, fake_openai):
     result = shell("eval", "run", "--name", "nightly", "--json", **connect(server))
 
     folder = shell.folder / result.json["run_dir"]
-    names = [".lock", "journal.jsonl", "manifest.json", "report.html", "summary.json", "trials.jsonl"]
+    names = [
+        ".lock",
+        "journal.jsonl",
+        "manifest.json",
+        "report.html",
+        "summary.json",
+        "trials.jsonl",
+    ]
     assert names == sorted(path.name for path in folder.iterdir())
     lines = (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()
     trials = [json.loads(line) for line in lines]

@@ -75,8 +75,8 @@ def test_past_optimizations_are_listed_shown_and_applied(shell, world):
 
     listed, shown = shell("optimize", "list", "--json"), shell("optimize", "show", "--json")
     table, diff = shell("optimize", "list"), shell("optimize", "show", first)
-    unknown = shell("optimize", "apply", "candidate_7", **connect(world))
-    applied = shell("optimize", "apply", "baseline", "--optimization", first, **connect(world))
+    unknown = shell("optimize", "apply", "candidate_7")
+    applied = shell("optimize", "apply", "baseline", "--optimization", first)
 
     assert (0, "no optimizations yet") == (empty.code, empty.stdout[:20])
     assert [second, first] == [one["optimization_id"] for one in listed.json["optimizations"]]
@@ -130,16 +130,41 @@ def test_it_stops_after_the_iterations_asked_for(shell, fake_openai, flag, stop,
     assert [True, False, False][: 1 + most] == [one["accepted"] for one in done.json["candidates"]]
 
 
+def test_it_is_the_same_from_another_folder(shell, world):
+    shell.write_suite()
+    shell.write("terse.md", "Be terse.\n")
+    elsewhere = shell.folder.parent / "else where"
+    elsewhere.mkdir()
+    config = ["--config", "../my-shop/eval.yaml"]
+
+    done = shell(
+        *["optimize", *config, "--instructions-file", "../my-shop/terse.md"],
+        cwd=elsewhere,
+        **connect(world),
+    )
+    shown = shell("optimize", "show", *config, "--json", cwd=elsewhere)
+    applied = shell("optimize", "apply", "candidate_1", *config, cwd=elsewhere)
+
+    assert [0, 0, 0] == [done.code, shown.code, applied.code], done.stderr + applied.stderr
+    assert f"azd-eval optimize apply candidate_1 --config {shell.folder}/eval.yaml" in done.stdout
+    assert f"Results  {shell.folder}/.azure/.foundry/optimizations/" in done.stdout
+    assert f"Applied candidate_1 to {shell.folder}/terse.md" in applied.stdout
+    assert f"Be terse.\n\n{RULE}" == shell.read("terse.md")
+    assert START == shell.read("instructions.md")
+
+
 def test_inline_instructions_are_refused_before_any_call(shell, world):
     shell.write_suite(agent='{name: my-agent, instructions: "Be kind."}')
 
     refused = shell("optimize", "--apply", **connect(world))
     before = len(world.calls)
     plain = shell("optimize", "--json", **connect(world))
+    afterwards = shell("optimize", "apply", "candidate_1")
 
-    assert (2, 0, 0) == (refused.code, before, plain.code)
-    assert "agent.instructions" in refused.stderr
-    assert "instructions_file" in refused.stderr
+    assert (2, 0, 0, 2) == (refused.code, before, plain.code, afterwards.code)
+    for result in (refused, afterwards):
+        assert "agent.instructions" in result.stderr
+        assert "instructions_file" in result.stderr
     assert 1.0 == plain.json["best"]["score"]
 
 
