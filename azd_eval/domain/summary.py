@@ -1,7 +1,7 @@
 """What a run and an optimization say at the end; the shapes of `summary.json`."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from azd_eval.domain.chat import Usage
@@ -108,7 +108,7 @@ class RunSummary:
 
     def as_dict(self) -> dict[str, Any]:
         """Give the plain, JSON-ready form, without the row per task (that is `trials.jsonl`)."""
-        plain = asdict(self)
+        plain = asdict(replace(self, results=()))
         del plain["results"]
         return plain
 

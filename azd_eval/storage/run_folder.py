@@ -1,5 +1,6 @@
 """The folder of one run: manifest, every reply and verdict, every trial, the summary."""
 
+from array import array
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from azd_eval.domain.score import Trial
 from azd_eval.files import write_atomically
 from azd_eval.storage.json_records import read_json, write_json
-from azd_eval.storage.jsonl_log import JsonLines, read_json_lines
+from azd_eval.storage.jsonl_log import JsonLines, locate_json_lines, read_lines_at
 from azd_eval.storage.trial_records import read_trial, write_trial
 
 JOURNAL = "journal.jsonl"
@@ -51,10 +52,24 @@ def read_trials(run: Path, judging: str | None = None) -> Iterator[Trial]:
 
     With `judging`, only the trials that were judged so.
     """
-    for record in read_json_lines(run / TRIALS):
+    return (trial for _, trial in _locate_trials(run, judging))
+
+
+def read_latest_trials(run: Path, judging: str) -> Iterator[Trial]:
+    """Yield the last trial of each task and repeat that was judged so."""
+    places = array("q", sorted(_find_latest(run, judging).values()))
+    return map(read_trial, read_lines_at(run / TRIALS, places))
+
+
+def _find_latest(run: Path, judging: str) -> dict[tuple[str, int], int]:
+    return {(trial.task_key, trial.repeat): place for place, trial in _locate_trials(run, judging)}
+
+
+def _locate_trials(run: Path, judging: str | None) -> Iterator[tuple[int, Trial]]:
+    for place, record in locate_json_lines(run / TRIALS):
         try:
             if judging in (None, record["judging"]):
-                yield read_trial(record)
+                yield place, read_trial(record)
         except (KeyError, TypeError):
             continue
 

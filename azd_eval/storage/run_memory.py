@@ -1,15 +1,15 @@
 """What a run that was interrupted already has: finished trials, and parts of unfinished ones."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from azd_eval.domain.ports import JudgeRequest
-from azd_eval.domain.score import Trial, TrialSpec, Verdict
+from azd_eval.domain.score import TrialSpec, Verdict
 from azd_eval.domain.task import Reply
 from azd_eval.storage.jsonl_log import locate_json_lines, read_lines_at
-from azd_eval.storage.run_folder import JOURNAL, read_trials
+from azd_eval.storage.run_folder import JOURNAL, read_latest_trials
 
 # A task by its content, and which repeat of it.
 TrialKey = tuple[str, int]
@@ -80,7 +80,7 @@ def read_memory(run: Path, judging: str) -> RunMemory:
     """
     finished = frozenset(
         (trial.task_key, trial.repeat)
-        for trial in latest_trials(run, judging)
+        for trial in read_latest_trials(run, judging)
         if trial.status != "errored"
     )
     places: dict[TrialKey, list[int]] = {}
@@ -105,15 +105,3 @@ def _find_key(event: Mapping[str, Any]) -> TrialKey | None:
         return (event["task_key"], event["repeat"]) if event["turn"] >= 0 else None
     except (KeyError, TypeError):
         return None
-
-
-def latest_trials(run: Path, judging: str) -> Iterator[Trial]:
-    """Yield the last trial of each task and repeat that was judged by `judging`."""
-    last = {
-        (trial.task_key, trial.repeat): number
-        for number, trial in enumerate(read_trials(run, judging))
-    }
-    wanted = set(last.values())
-    for number, trial in enumerate(read_trials(run, judging)):
-        if number in wanted:
-            yield trial

@@ -13,9 +13,15 @@ from azd_eval.domain.summary import RunSummary
 from azd_eval.domain.tally import Tally
 from azd_eval.errors import InputError
 from azd_eval.reports.html import render_run
-from azd_eval.storage.run_folder import RunFolder, is_finished, read_manifest
+from azd_eval.storage.run_folder import (
+    RunFolder,
+    is_finished,
+    read_latest_trials,
+    read_manifest,
+    read_trials,
+)
 from azd_eval.storage.run_ids import hold_run_folder, keep_out_of_git, make_run_folder
-from azd_eval.storage.run_memory import RunMemory, latest_trials, read_memory
+from azd_eval.storage.run_memory import RunMemory, read_memory
 from azd_eval.wiring.fingerprint import Fingerprint, name_changes
 from azd_eval.wiring.models import ModelPool
 from azd_eval.wiring.setup import Setup
@@ -48,47 +54,56 @@ class Evaluation:
         with hold_run_folder(self.folder), closing(RunFolder(self.folder, self.judging)) as store:
             store.write_manifest(self._manifest())
             async with self.setup.open_pool() as pool:
-                return await self._run_trials(pool, store, on_trial)
+                return await self._measure(pool, store, on_trial)
 
     def read_trials(self) -> Iterator[Trial]:
         """Yield the last trial of each task and repeat that is wanted, as judged in this session.
 
         A resumed run may have them by places of another order of the dataset.
         """
-        trials = latest_trials(self.folder, self.judging)
         if not self.resumes:
-            yield from trials
+            yield from read_trials(self.folder, self.judging)
             return
         places = {task.key: (index, task.category) for index, task in enumerate(self.setup.tasks)}
-        for trial in trials:
+        for trial in read_latest_trials(self.folder, self.judging):
             if trial.task_key in places and trial.repeat < self.setup.config.options.repeats:
                 index, category = places[trial.task_key]
                 yield replace(trial, index=index, category=category)
 
-    async def _run_trials(
+    async def _measure(
         self, pool: ModelPool, store: RunFolder, on_trial: Callable[[Trial], None]
     ) -> RunSummary:
         setup, started = self.setup, time.monotonic()
-        repeats = setup.config.options.repeats
-        memory = read_memory(self.folder, self.judging) if self.resumes else RunMemory()
-        tally = Tally(repeats)
-        executor = setup.build_executor(pool, store.journal, memory)
-        job = RunJob(setup.tasks, setup.agent.baseline, repeats, memory.finished, setup.stop)
+        tally = Tally(setup.config.options.repeats)
         stop_reason = INTERRUPTED
         try:
-            stop_reason = await run_eval(job, executor, store, tally, on_trial)
+            stop_reason = await self._run_trials(pool, store, tally, on_trial)
         finally:
             if self.resumes:
-                # What earlier sessions have counts, too.
-                tally = Tally(repeats)
-                for trial in self.read_trials():
-                    tally.add(trial)
+                tally = self._count_trials()
             duration = round(time.monotonic() - started, 3)
             end = RunEnd(setup.stop.reason or stop_reason, pool.usage(), duration)
             summary = conclude_run(self._facts((*setup.notes, *pool.notes)), tally, end)
             store.write_summary(summary.as_dict())
             store.write_report(render_run(summary, self.read_trials()))
         return summary
+
+    async def _run_trials(
+        self, pool: ModelPool, store: RunFolder, tally: Tally, on_trial: Callable[[Trial], None]
+    ) -> str:
+        setup = self.setup
+        memory = read_memory(self.folder, self.judging) if self.resumes else RunMemory()
+        executor = setup.build_executor(pool, store.journal, memory)
+        repeats = setup.config.options.repeats
+        job = RunJob(setup.tasks, setup.agent.baseline, repeats, memory.finished, setup.stop)
+        return await run_eval(job, executor, store, tally, on_trial)
+
+    def _count_trials(self) -> Tally:
+        """Count the trials of all sessions."""
+        tally = Tally(self.setup.config.options.repeats)
+        for trial in self.read_trials():
+            tally.add(trial)
+        return tally
 
     def _facts(self, notes: Sequence[str]) -> RunFacts:
         setup = self.setup
