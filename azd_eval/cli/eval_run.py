@@ -52,7 +52,7 @@ def run_suite(flags: RunFlags) -> int:
 
 def _open(flags: RunFlags, setup: Setup) -> Evaluation:
     if flags.resume_run is not None:
-        return resume_evaluation(setup, find_run(setup, flags.resume_run))
+        return resume_evaluation(setup, find_run(setup, flags.resume_run, flags.run_dir))
     if flags.resume:
         return resume_evaluation(setup, find_unfinished(setup, flags.run_dir))
     return open_evaluation(setup, flags.run_dir)

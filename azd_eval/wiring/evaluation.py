@@ -154,7 +154,7 @@ def resume_evaluation(setup: Setup, folder: Path) -> Evaluation:
     if not isinstance(stored, Mapping):
         raise InputError(f"no run in {str(folder)!r} that can be taken up again")
     fingerprint = setup.take_fingerprint()
-    if changed := name_changes(stored["subject"], fingerprint.subject):
+    if changed := name_changes(stored.get("subject", {}), fingerprint.subject):
         raise InputError(
             f"{folder.name} cannot go on: changed since it began: {', '.join(changed)}",
             hint="run `azd-eval eval run` anew; answers that still fit come from the cache",
@@ -162,12 +162,13 @@ def resume_evaluation(setup: Setup, folder: Path) -> Evaluation:
     return Evaluation(setup, folder, fingerprint, setup.plan().tasks, resumes=True)
 
 
-def find_run(setup: Setup, wanted: Path) -> Path:
+def find_run(setup: Setup, wanted: Path, run_dir: Path | None = None) -> Path:
     """Find a run by its folder or its id; raises `InputError`."""
-    for folder in (wanted, setup.layout.runs / wanted):
+    parent = run_dir or setup.layout.runs
+    for folder in (wanted, parent / wanted):
         if (folder / "manifest.json").is_file():
             return folder
-    raise InputError(f"no run {str(wanted)!r}", hint=f"runs are in {setup.layout.runs}")
+    raise InputError(f"no run {str(wanted)!r}", hint=f"runs are in {parent}")
 
 
 def find_unfinished(setup: Setup, run_dir: Path | None = None) -> Path:

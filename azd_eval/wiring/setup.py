@@ -97,9 +97,9 @@ class Setup:
         return endpoint.identity, self.config.options.seed
 
     def describe(self) -> dict[str, Any]:
-        """Tell all that decides the result, for the manifest: settings, and hashes of contents."""
+        """Tell what is run by which settings, for the manifest; places as seen from the project."""
         return {
-            "config": str(self.config_path) if self.config_path else None,
+            "config": self.layout.show(self.config_path) if self.config_path else None,
             "dataset": self.dataset,
             "agent": self.agent.name,
             "agent_kind": self.agent.kind,
