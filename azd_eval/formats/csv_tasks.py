@@ -10,7 +10,7 @@ from azd_eval.domain.task import Task
 from azd_eval.errors import InputError, Problem
 from azd_eval.formats.csv_columns import COLUMNS, CsvRow, read_cells, read_header, write_cells
 from azd_eval.formats.csv_records import LONGEST_CELL, Record, read_records
-from azd_eval.formats.faults import Fault, name_field
+from azd_eval.formats.faults import Fault, cut_faults, name_field
 from azd_eval.formats.row_dataset import ReadRow, RowDataset, read_head
 from azd_eval.formats.task_rows import TaskRow
 from azd_eval.formats.task_rules import check_row
@@ -53,7 +53,7 @@ class CsvDataset(RowDataset[CsvRow | Fault]):
             return None, None, [self._place(raw, number)]
         told = {fault.loc for fault in raw.faults}
         faults = [fault for fault in check_row(raw.row, self.rules) if fault.loc not in told]
-        faults += raw.faults
+        faults = cut_faults(raw.faults + faults)
         is_good = all(fault.severity != "error" for fault in faults)
         row = cast(TaskRow, raw.row) if is_good else None
         name = raw.row.get("name") or (name_task(row) if row else None)

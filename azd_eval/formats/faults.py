@@ -14,6 +14,7 @@ from azd_eval.errors import Severity
 Loc = tuple[str | int, ...]
 """A path into a tree: keys of objects and indices of lists."""
 
+MOST_FAULTS = 100
 HALF_PAIR = "half of a surrogate pair, which no encoding can hold"
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -36,6 +37,16 @@ class Fault:
     severity: Severity = "error"
     at_key: bool = False
     is_syntax: bool = False
+
+
+def cut_faults(faults: list[Fault]) -> list[Fault]:
+    """Keep as many as a person can use, errors first; what is left out is counted."""
+    if len(faults) <= MOST_FAULTS:
+        return faults
+    ranked = sorted(faults, key=lambda fault: fault.severity != "error")
+    kept, rest = ranked[:MOST_FAULTS], ranked[MOST_FAULTS:]
+    message = f"{len(rest)} more faults are not listed"
+    return [*kept, Fault((), message, severity=rest[0].severity)]
 
 
 def name_field(loc: Loc) -> str | None:

@@ -7,7 +7,8 @@ from typing import Any
 from azd_eval.errors import FilesRefused, Problem
 from azd_eval.files import read_text
 from azd_eval.formats.faults import Fault, name_field
-from azd_eval.formats.json_text import find_offsets, parse_json
+from azd_eval.formats.json_places import find_offsets
+from azd_eval.formats.json_text import parse_json
 
 
 @dataclass(frozen=True, slots=True)

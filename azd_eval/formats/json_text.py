@@ -7,13 +7,13 @@ arithmetic, no endless nesting. Places are looked for only in texts that are at 
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
-from azd_eval.formats.faults import Fault, Loc, show
+from azd_eval.formats.faults import MOST_FAULTS, Fault, Loc, show
 from azd_eval.formats.json_syntax import explain_syntax
 
 TOO_DEEP = "nested too deeply"
@@ -30,15 +30,26 @@ PlacedFault = tuple[int, Fault]
 """A fault, and how many characters from the start of the text it stands."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Node:
-    """One value of a JSON text: its path, its first token, and where it and its key begin."""
+    """One value of a JSON text: its first token, and where it and its key begin."""
 
-    loc: Loc
+    parent: "Node | None"
+    step: str | int
     token: str
     offset: int
     key_offset: int
     is_repeated: bool
+
+    @property
+    def loc(self) -> Loc:
+        """The path to it; it ends at the depth that `is_too_deep`."""
+        steps: list[str | int] = []
+        node = self
+        while node.parent is not None:
+            steps.append(node.step)
+            node = node.parent
+        return tuple(steps[: -_DEEPEST - 1 : -1])
 
 
 class _Refused(ValueError):
@@ -56,7 +67,7 @@ def parse_json(text: str) -> tuple[Any, list[PlacedFault]]:
         try:
             return _decode(_STRICT, text), faults
         except _Refused:
-            faults.extend(_find_refused(text))
+            faults.extend(islice(_find_refused(text), MOST_FAULTS))
         return _decode(_TOLERANT, text), faults
     except json.JSONDecodeError as error:
         offset, reason, hint = explain_syntax(text, error)
@@ -74,10 +85,7 @@ def is_too_deep(text: str) -> bool:
 
 
 def walk(text: str) -> Iterator[Node]:
-    """Yield every value of a JSON text in its order, outer before inner; stop where it ceases.
-
-    Paths end at the depth that `is_too_deep`.
-    """
+    """Yield every value of a JSON text in its order, outer before inner; stop where it ceases."""
     frames: list[_Frame] = []
     for match in _TOKEN.finditer(text):
         token, frame = match[0], frames[-1] if frames else None
@@ -92,37 +100,22 @@ def walk(text: str) -> Iterator[Node]:
                 return
             frame.advance()
         elif token != ":":
-            key_offset = match.start() if frame is None else frame.key_offset or match.start()
-            loc = tuple([outer.step for outer in frames[:_DEEPEST]])
-            yield Node(loc, token, match.start(), key_offset, frame is not None and frame.repeats)
+            start = match.start()
+            if frame is None:
+                node = Node(None, 0, token, start, start, is_repeated=False)
+            else:
+                key_offset = frame.key_offset or start
+                node = Node(frame.node, frame.step, token, start, key_offset, frame.repeats)
+            yield node
             if token in ("{", "["):
-                frames.append(_Frame(is_object=token == "{"))
-
-
-def find_offsets(text: str, faults: Sequence[Fault]) -> list[int]:
-    """Find where each fault stands in a valid JSON text, in one walk.
-
-    A missing key stands where its object begins.
-    """
-    wanted = {fault.loc[:end] for fault in faults for end in range(len(fault.loc) + 1)}
-    nodes = {node.loc: node for node in walk(text) if node.loc in wanted} if faults else {}
-    return [_find_offset(nodes, fault) for fault in faults]
-
-
-def _find_offset(nodes: dict[Loc, Node], fault: Fault) -> int:
-    loc = fault.loc
-    while loc and loc not in nodes:
-        loc = loc[:-1]
-    if loc not in nodes:
-        return 0
-    return nodes[loc].key_offset if fault.at_key else nodes[loc].offset
+                frames.append(_Frame(node))
 
 
 @dataclass(slots=True)
 class _Frame:
     """An object or a list that the walk is in."""
 
-    is_object: bool
+    node: Node
     step: str | int = 0
     key_offset: int | None = None
     repeats: bool = False
@@ -130,7 +123,7 @@ class _Frame:
 
     @property
     def wants_key(self) -> bool:
-        return self.is_object and self.key_offset is None
+        return self.node.token == "{" and self.key_offset is None
 
     def take_key(self, token: str, offset: int) -> None:
         try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from azd_eval.domain.task import Task
 from azd_eval.errors import Problem
 from azd_eval.formats.faults import Fault
-from azd_eval.formats.json_text import find_offsets
+from azd_eval.formats.json_places import find_offsets
 from azd_eval.formats.jsonl_lines import place_fault, read_line
 from azd_eval.formats.row_dataset import ReadRow, RowDataset, read_head
 from azd_eval.formats.tasks import task_to_row

@@ -3,8 +3,9 @@
 from typing import cast
 
 from azd_eval.errors import Problem
-from azd_eval.formats.faults import Fault, name_field
-from azd_eval.formats.json_text import find_offsets, parse_json
+from azd_eval.formats.faults import Fault, cut_faults, name_field
+from azd_eval.formats.json_places import find_offsets
+from azd_eval.formats.json_text import parse_json
 from azd_eval.formats.row_dataset import ReadRow
 from azd_eval.formats.task_rows import TaskRow
 from azd_eval.formats.task_rules import TaskRules, check_row
@@ -31,7 +32,7 @@ def read_line(raw: bytes, number: int, path: str, rules: TaskRules) -> ReadRow:
     if not isinstance(name, str):
         name = name_task(row) if row is not None else None
     told = {fault.loc for _, fault in unreadable}
-    faults = [fault for fault in faults if fault.loc not in told]
+    faults = cut_faults([fault for fault in faults if fault.loc not in told])
     placed = [*unreadable, *zip(find_offsets(text, faults), faults, strict=True)]
     return row, name, [place_fault(fault, at, number, path, name) for at, fault in placed]
 

@@ -23,6 +23,7 @@ from azd_eval.formats.faults import HALF_PAIR, Fault, Loc, name_kind, show, sugg
 
 T = TypeVar("T")
 
+_MOST_ERRORS = 5_000
 _TYPES = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -67,6 +68,9 @@ class Schema(Generic[T]):
         try:
             return self._validator.validate_python(tree, strict=True), []
         except ValidationError as error:
+            # To list them takes far more memory than what they are about.
+            if error.error_count() > _MOST_ERRORS:
+                return None, [Fault((), f"{error.error_count()} faults are too many to list")]
             details = error.errors(include_url=False)
         return None, [self._word(detail) for detail in details]
 

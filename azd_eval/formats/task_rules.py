@@ -135,17 +135,26 @@ def _find_misplaced(row: dict[str, Any], turns: list[Located]) -> list[Fault]:
 def _find_criteria_faults(group: list[Located], rules: TaskRules) -> list[Fault]:
     """Look at the criteria of one turn, which may stand in two places."""
     faults: list[Fault] = []
-    first: dict[str, Loc] = {}
+    first: dict[str, tuple[Loc, int]] = {}
     for loc, row in group:
-        for where, criterion in _objects((*loc, "criteria"), row.get("criteria")):
-            name, check = criterion.get("name"), criterion.get("check")
-            if isinstance(name, str) and first.setdefault(name, where) is not where:
+        listed = row.get("criteria")
+        for index, criterion in enumerate(listed if isinstance(listed, list) else ()):
+            if not isinstance(criterion, dict):
+                continue
+            # Paths are made for faults alone: a dataset may have millions of rows without.
+            here, name, check = (loc, index), criterion.get("name"), criterion.get("check")
+            if isinstance(name, str) and first.setdefault(name, here) is not here:
                 message = f"criterion {show(name)} stands twice in the task"
-                hint = f"rename it; the first is `{name_field(first[name])}`"
-                faults.append(Fault((*where, "name"), message, hint))
+                hint = f"rename it; the first is `{name_field(_criterion(*first[name]))}`"
+                faults.append(Fault((*_criterion(*here), "name"), message, hint))
             if isinstance(check, dict):
-                faults += find_check_faults((*where, "check"), check, rules.find_pattern_fault)
+                where = (*_criterion(*here), "check")
+                faults += find_check_faults(where, check, rules.find_pattern_fault)
     return faults
+
+
+def _criterion(loc: Loc, index: int) -> Loc:
+    return (*loc, "criteria", index)
 
 
 def _find_unspecified(row: dict[str, Any]) -> list[Fault]:

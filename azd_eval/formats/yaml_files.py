@@ -12,8 +12,10 @@ from azd_eval.files import read_text
 from azd_eval.formats.faults import HALF_PAIR, Fault, Loc, is_encodable, name_field, show
 from azd_eval.formats.yaml_scalars import Plain, resolve
 
-_LONGEST = 1_000_000
-_MOST_VALUES = 100_000
+_LONGEST = 500_000
+_MOST_VALUES = 20_000
+_DEEPEST = 100
+_TOO_MANY = f"more than {_MOST_VALUES} keys and values, those behind aliases included"
 _WIDTH = 100
 _TEXT = "tag:yaml.org,2002:str"
 _TAGS = (_TEXT, "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map")
@@ -106,6 +108,25 @@ def dump_yaml(value: Any) -> str:
     return yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
 
 
+class _Loader(yaml.BaseLoader):
+    """Gives up while reading what is too large: a node takes a thousand times its text."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._values = self._depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self._values += 1
+        self._depth += 1
+        if self._values > _MOST_VALUES:
+            raise ValueError(_TOO_MANY)
+        if self._depth > _DEEPEST:
+            raise RecursionError
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
 class _Builder:
     """Turns nodes into a plain tree; an alias is built again where it stands, within bounds."""
 
@@ -117,14 +138,14 @@ class _Builder:
     def read(self, text: str) -> Any:
         if len(text) > _LONGEST:
             raise ValueError(f"longer than {_LONGEST} characters")
-        root = yaml.compose(text.translate(_NO_BREAKS), Loader=yaml.BaseLoader)
+        root = yaml.compose(text.translate(_NO_BREAKS), Loader=_Loader)
         return None if root is None else self._build(root, ())
 
     def _build(self, node: yaml.Node, loc: Loc, key: Mark | None = None) -> Any:
         mark = _mark(node)
         self.places[loc] = (mark, key or mark)
         if len(self.places) > _MOST_VALUES:
-            raise ValueError(f"more than {_MOST_VALUES} values, those behind aliases included")
+            raise ValueError(_TOO_MANY)
         if id(node) in self._open:
             return self._refuse(loc, "an alias stands inside the value that it names")
         if node.tag not in _TAGS:

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from azd_eval.formats.faults import Fault, Loc, name_field, suggest
-from azd_eval.formats.json_text import find_offsets, is_too_deep, parse_json, walk
+from azd_eval.formats.json_places import find_offsets
+from azd_eval.formats.json_text import is_too_deep, parse_json, walk
 
 values = st.recursive(
     st.none()
