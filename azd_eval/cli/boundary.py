@@ -10,7 +10,7 @@ from typing import TextIO
 import typer
 
 from azd_eval.cli.plain_text import show_controls
-from azd_eval.errors import AzdEvalError, FilesRefused
+from azd_eval.errors import AzdEvalError, FilesRefused, InputError
 
 BUG = 70
 INTERRUPTED = 130
@@ -20,6 +20,10 @@ CLOSED_PIPE = 141
 
 def run_guarded(app: typer.Typer, arguments: Sequence[str] | None) -> int:
     """Run the app; return the exit code and never raise."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        # Whoever starts us may have closed some.
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # A console that cannot show a character gets `?`, not a traceback after paid work.
         if hasattr(stream, "reconfigure"):
@@ -27,9 +31,10 @@ def run_guarded(app: typer.Typer, arguments: Sequence[str] | None) -> int:
     code = _run(app, arguments)
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has gone; Python would complain of it at exit.
+    except OSError as error:
+        # Python would complain of it once more at exit.
         _silence(sys.stdout)
+        return code if isinstance(error, BrokenPipeError) else code or _explain_system(error)
     return code
 
 
@@ -47,6 +52,10 @@ def _run(app: typer.Typer, arguments: Sequence[str] | None) -> int:
         return CLOSED_PIPE
     except AzdEvalError as error:
         return _explain(error, wants_traceback=wants_traceback)
+    except OSError as error:
+        if wants_traceback:
+            sys.stderr.write(traceback.format_exc())
+        return _explain_system(error)
     except Exception:
         return _report_bug()
     if code == INTERRUPTED:
@@ -78,6 +87,11 @@ def _explain(error: AzdEvalError, *, wants_traceback: bool) -> int:
         sys.stderr.write(traceback.format_exc())
     _complain(error.message, error.hint)
     return error.exit_code
+
+
+def _explain_system(error: OSError) -> int:
+    _complain(f"the system refused: {error}", "`--verbose` shows where")
+    return InputError.exit_code
 
 
 def _complain(message: str, hint: str | None = None) -> None:

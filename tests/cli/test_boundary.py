@@ -1,12 +1,14 @@
 """Where every command ends: exit codes, one plain line, and never the key."""
 
 import os
+import shlex
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import KEY, connect
+from tests.cli.shell import KEY, command, connect
 from tests.fake_openai import Body, Status
 
 COMMANDS = {
@@ -144,6 +146,28 @@ def test_a_bug_of_ours_is_one_line_and_a_file(shell):
 
 def _path():
     return os.environ["PYTHONPATH"]
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code", "message"),
+    [
+        ("<&- >&- 2>&-", 0, ""),
+        (">/dev/full", 2, "error: the system refused: [Errno 28] No space left on device"),
+    ],
+)
+def test_streams_may_be_closed_or_full(shell, redirection, code, message):
+    words = shlex.join(command("optimize", "list"))
+
+    done = subprocess.run(
+        ["sh", "-c", f"{words} {redirection}"],
+        cwd=shell.folder,
+        env=shell.environment({}),
+        check=False,
+        capture_output=True,
+        encoding="utf-8",
+    )
+
+    assert (code, message) == (done.returncode, done.stderr.partition("\n")[0])
 
 
 @pytest.mark.parametrize("command", COMMANDS)
