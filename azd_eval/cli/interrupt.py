@@ -15,6 +15,8 @@ T = TypeVar("T")
 GRACE_S = 10.0
 INTERRUPTED = 130
 REASON = "interrupted by Ctrl-C"
+# A bar hides the cursor, and who ends at once does not get to show it again.
+_SHOW_CURSOR = "\x1b[?25h"
 
 
 def run_until_interrupted(work: Coroutine[Any, Any, T], stop: StopSign) -> T:
@@ -28,8 +30,7 @@ def run_until_interrupted(work: Coroutine[Any, Any, T], stop: StopSign) -> T:
         loop = runner.get_loop()
 
         def heed(_: int, __: FrameType | None) -> None:
-            if stop.reason == REASON:
-                os._exit(INTERRUPTED)
+            signal.signal(signal.SIGINT, _end_at_once)
             stop.put_up(REASON)
             sys.stderr.write(
                 f"\nstopping: {GRACE_S:.0f} s for the calls in flight; Ctrl-C again ends at once\n"
@@ -43,6 +44,13 @@ def run_until_interrupted(work: Coroutine[Any, Any, T], stop: StopSign) -> T:
             raise KeyboardInterrupt from error
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+def _end_at_once(_: int, __: FrameType | None) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(_SHOW_CURSOR)
+        sys.stderr.flush()
+    os._exit(INTERRUPTED)
 
 
 def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:

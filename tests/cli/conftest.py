@@ -1,11 +1,13 @@
-"""A shell in a folder of its own, and a server that plays all roles."""
+"""A shell in a folder of its own, a terminal in it, and a server that plays all roles."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
+import pexpect
 import pytest
 
-from tests.cli.shell import Shell
+from tests.cli.shell import Shell, command
 from tests.fake_openai import FakeOpenAI
 from tests.personas import support_world
 
@@ -22,3 +24,26 @@ def shell(tmp_path: Path) -> Shell:
 def world(fake_openai: Callable[..., FakeOpenAI]) -> FakeOpenAI:
     """A server whose verdicts follow a rule that only reasons reveal."""
     return fake_openai(support_world())
+
+
+@pytest.fixture
+def terminal(shell: Shell) -> Iterator[Callable[..., pexpect.spawn]]:
+    """Start commands at a terminal of their own, which ends with the test."""
+    with ExitStack() as ended:
+
+        def start(*arguments: str, **variables: str) -> pexpect.spawn:
+            python, *words = command(*arguments)
+            child = pexpect.spawn(
+                python,
+                words,
+                cwd=str(shell.folder),
+                env=shell.environment({"TERM": "xterm", **variables}),
+                encoding="utf-8",
+                timeout=20,
+                dimensions=(40, 120),
+            )
+            child.delaybeforesend = None
+            ended.callback(child.close, force=True)
+            return child
+
+        yield start

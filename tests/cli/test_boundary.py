@@ -41,10 +41,10 @@ def test_nothing_at_all_says_what_to_do(shell):
         "optimize apply": shell("optimize", "apply", "candidate_1"),
     }
 
-    for command, result in results.items():
-        assert (2, "") == (result.code, result.stdout), command
-        assert 1 == result.stderr.count("error: "), command
-        assert 1 == result.stderr.count("\nhint: "), command
+    for words, result in results.items():
+        assert (2, "") == (result.code, result.stdout), words
+        assert 1 == result.stderr.count("error: "), words
+        assert 1 == result.stderr.count("\nhint: "), words
     assert {} == shell.files()
 
 

@@ -1,12 +1,9 @@
 """The wizard, typed at a real terminal."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-
 import pexpect
 import pytest
 
-from tests.cli.shell import Shell, command, connect
+from tests.cli.shell import connect
 
 SENTENCE = (
     "This agent handles customer support for electronics. "
@@ -20,29 +17,6 @@ services:
     name: my-support-agent
 """
 NAME = "my-support-agent"
-
-
-@pytest.fixture
-def terminal(shell: Shell) -> Iterator[Callable[..., pexpect.spawn]]:
-    """Start commands at a terminal of their own, which ends with the test."""
-    with ExitStack() as ended:
-
-        def start(*arguments: str, **variables: str) -> pexpect.spawn:
-            python, *words = command(*arguments)
-            child = pexpect.spawn(
-                python,
-                words,
-                cwd=str(shell.folder),
-                env=shell.environment({"TERM": "xterm", **variables}),
-                encoding="utf-8",
-                timeout=20,
-                dimensions=(40, 120),
-            )
-            child.delaybeforesend = None
-            ended.callback(child.close, force=True)
-            return child
-
-        yield start
 
 
 def finish(child: pexpect.spawn) -> int:

@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Callable
 
+import pexpect
 import pytest
 
 from tests.cli.shell import Shell, connect, judge_by_name
@@ -90,6 +91,22 @@ def test_twice_ends_at_once(shell, fake_openai, command):
     assert "Traceback" not in err
     (kept,) = trials("**/trials.jsonl")
     assert 2 == kept.read_bytes().count(b"\n")
+
+
+def test_the_terminal_is_left_as_it_was(shell, fake_openai, terminal):
+    shell.write_suite()
+    server = fake_openai(lambda request: Hang())
+
+    child = terminal("eval", "run", **connect(server))
+    wait_for(lambda: server.calls)
+    child.sendintr()
+    child.expect_exact("Ctrl-C again ends at once")
+    child.sendintr()
+    child.expect_exact("\x1b[?25h")
+    child.expect(pexpect.EOF)
+    child.wait()
+
+    assert 130 == child.exitstatus
 
 
 @pytest.mark.slow
