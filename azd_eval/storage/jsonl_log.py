@@ -74,6 +74,8 @@ def locate_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def read_lines_at(path: Path, places: Iterable[int]) -> Iterator[dict[str, Any]]:
     """Yield the objects at some places of a file."""
+    if not path.exists():
+        return
     with open(path, "rb") as file:
         for place in places:
             file.seek(place)

@@ -45,8 +45,8 @@ def hold_run_folder(folder: Path) -> Iterator[None]:
     with closing(sqlite3.connect(folder / ".lock", timeout=0, isolation_level=None)) as lock:
         try:
             lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            # A disk that knows no locks must not keep anybody from working.
+        except sqlite3.DatabaseError as error:
+            # Where locks do not work, nobody is kept from working.
             if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
                 raise InputError(
                     f"{folder.name} is under way in another process",

@@ -97,11 +97,28 @@ def read_memory(run: Path, judging: str) -> RunMemory:
 
 def _find_key(event: Mapping[str, Any]) -> TrialKey | None:
     """Tell which trial can use an event: a reply, or a verdict that decides; else None."""
-    try:
-        if event["event"] == "reply":
-            _read_reply(event)
-        elif _read_verdict(event).outcome == "unusable":
+    match event:
+        case {
+            "event": "reply",
+            "reply": str(),
+            "finish_reason": str(),
+            "latency_ms": float() | int(),
+            "input_tokens": int(),
+            "output_tokens": int(),
+        }:
+            pass
+        case {
+            "event": "verdict",
+            "evaluator": str(),
+            "criterion": str(),
+            "verdict": "met" | "unmet" | "not_applicable",
+            "reason": str(),
+            "grade": int() | None,
+        }:
+            pass
+        case _:
             return None
-        return (event["task_key"], event["repeat"]) if event["turn"] >= 0 else None
-    except (KeyError, TypeError):
-        return None
+    match event:
+        case {"task_key": str(task_key), "repeat": int(repeat), "turn": int(turn)} if turn >= 0:
+            return task_key, repeat
+    return None

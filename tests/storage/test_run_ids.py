@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from azd_eval.errors import InputError
-from azd_eval.storage.run_ids import keep_out_of_git, make_run_folder
+from azd_eval.storage.run_ids import hold_run_folder, keep_out_of_git, make_run_folder
 
 MAKER = """
 import sys
@@ -54,3 +54,43 @@ def test_results_are_kept_out_of_git_and_the_users_own_rules_stay(tmp_path):
 
     assert "runs/\noptimizations/\ncache/\n" == (tmp_path / "new" / ".gitignore").read_text()
     assert "mine\n" == (tmp_path / "own" / ".gitignore").read_text()
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from azd_eval.storage.run_ids import hold_run_folder
+
+with hold_run_folder(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("end", ["by itself", "by SIGKILL"])
+def test_a_run_is_held_by_one_process_until_it_ends(tmp_path, end):
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert "held\n" == holder.stdout.readline()
+
+        with (
+            pytest.raises(InputError, match="under way in another process"),
+            hold_run_folder(tmp_path),
+        ):
+            pass
+        if end == "by SIGKILL":
+            holder.kill()
+
+    with hold_run_folder(tmp_path):
+        pass
+
+
+def test_what_is_no_lock_keeps_nobody_from_working(tmp_path):
+    (tmp_path / ".lock").write_text("not ours: " + "x" * 1000)
+
+    with hold_run_folder(tmp_path):
+        pass
