@@ -205,7 +205,7 @@ def set_up_suite(options: SuiteOptions) -> SuiteSetup:
             hint='say it: `--gen-instruction "Customer support agent. Test refunds and returns."`',
         )
     environment = read_environment(layout.project)
-    replaced = load_eval_yaml(options.config).config if options.config.exists() else None
+    replaced = _read_replaced(options.config)
     models = replaced.models if replaced else {}
     model = choose_model(options.model or _name_generator(replaced), environment)
     resolve_endpoint(model, models, environment)
@@ -219,6 +219,14 @@ def set_up_suite(options: SuiteOptions) -> SuiteSetup:
         golden=golden,
         notes=notes,
     )
+
+
+def _read_replaced(config: Path) -> EvalConfig | None:
+    try:
+        return load_eval_yaml(config).config
+    except InputError:
+        # There is none, or it is broken: one more reason to replace it.
+        return None
 
 
 def _name_generator(replaced: EvalConfig | None) -> str | None:

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from tests.cli.shell import EXAMPLES, KEY, connect, count_roles
+from tests.cli.shell import EXAMPLES, KEY, RUBRIC, connect, count_roles
 
 SENTENCE = (
     "Customer support agent. Test refund handling, troubleshooting, and out-of-scope deflection."
@@ -62,7 +62,7 @@ def test_fifty_distinct_tasks_for_one_sentence(shell, world):
 
 
 def test_an_existing_config_stops_it_before_any_call(shell, world):
-    mine = shell.write("eval.yaml", "# mine\nagent: {name: my-shop}\n").read_bytes()
+    mine = shell.write("eval.yaml", "# broken, but mine\nagent: [\n").read_bytes()
     flags = ["eval", "init", "-g", SENTENCE, "-m", "m", "--max-samples", "4", "--json"]
 
     refused = shell(*flags, **connect(world))
@@ -97,10 +97,10 @@ dimensions:
 def test_golden_data_is_kept_and_only_the_evaluator_drafted(shell, world):
     golden = (EXAMPLES / "customer_support.jsonl").read_bytes().replace(b"\n", b"\r\n")
     (shell.folder / "golden.jsonl").write_bytes(golden)
-    shell.write("quality.yaml", MY_RUBRIC)
+    shell.write("mine.yaml", RUBRIC.replace("name: quality", "name: mine"))
 
     done = shell(
-        *"eval init --dataset ./golden.jsonl -m m --evaluator ./quality.yaml".split(),
+        *"eval init --dataset ./golden.jsonl -m m --evaluator ./mine.yaml".split(),
         **connect(world),
     )
     run = shell("eval", "run", "--json", **connect(world))
@@ -124,6 +124,8 @@ def test_golden_data_is_kept_and_only_the_evaluator_drafted(shell, world):
         ("--dataset .", ["my-shop"]),
         ("--max-samples 0 -g x", ["--max-samples"]),
         ("--max-samples 1001 -g x", ["--max-samples"]),
+        ("--evaluator none.yaml -g x", ["my-shop/none.yaml"]),
+        ("--evaluator nothing -g x", ["evaluator 'nothing' not found"]),
         ("--gen-instruction-file none.txt", ["my-shop/none.txt"]),
         ("--gen-instruction-file sentence.txt -g x", ["--gen-instruction-file", "not both"]),
         ("", ["--gen-instruction"]),
