@@ -15,6 +15,7 @@ from azd_eval import __version__
 from azd_eval.cli import flags
 from azd_eval.cli.boundary import run_guarded
 from azd_eval.cli.default_command import DefaultCommandGroup
+from azd_eval.cli.records import command_taking
 from azd_eval.errors import InputError
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -132,7 +133,7 @@ def _enter_folder(folder: Path | None) -> None:
 
 
 def _add(group: typer.Typer, command: _Command) -> None:
-    function = flags.command_taking(command.record, _handler(command.handler))
+    function = command_taking(command.record, _handler(command.handler))
     epilog = _examples(*command.examples)
     for name in (command.name, *command.hidden_aliases):
         hidden = name != command.name
@@ -193,7 +194,7 @@ def _build_optimize() -> typer.Typer:
             "azd-eval optimize my-agent --eval-model gpt-4.1-mini",
         ),
     )
-    start = flags.command_taking(flags.OptimizeFlags, _handler("optimize:optimize_instructions"))
+    start = command_taking(flags.OptimizeFlags, _handler("optimize:optimize_instructions"))
     group.callback(invoke_without_command=True)(start)
     for command in (_LIST_OPTIMIZATIONS, _SHOW_OPTIMIZATION, _APPLY_CANDIDATE):
         _add(group, command)

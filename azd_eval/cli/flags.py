@@ -1,14 +1,10 @@
-"""The flags of every command, as one frozen record each; typer builds its options from them."""
+"""The flags of every command, as one frozen record each."""
 
-import inspect
-from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated
 
 import typer
-
-F = TypeVar("F", bound="CommonFlags")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,29 +279,3 @@ class DemoFlags(CommonFlags):
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")] = Path(
         "azd-eval-demo"
     )
-
-
-def command_taking(record: type[F], handle: Callable[[F], int]) -> Callable[..., int]:
-    """Make a function whose parameters are the fields of `record`, as typer reads them."""
-    hints = get_type_hints(record, include_extras=True)
-
-    def command(**values: Any) -> int:
-        return handle(record(**values))
-
-    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                annotation=hints[field.name],
-                default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            )
-            for field in sorted(fields(record), key=_is_common)
-        ]
-    )
-    command.__annotations__ = {**hints, "return": int}
-    return command
-
-
-def _is_common(field: Any) -> bool:
-    return field.name in CommonFlags.__dataclass_fields__
