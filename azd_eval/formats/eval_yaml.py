@@ -1,22 +1,24 @@
 """eval.yaml: read it strictly, every fault with its line, and write the first one."""
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from azd_eval.config import DEFAULT_ITERATIONS, EvalConfig
 from azd_eval.domain.gate import read_error_limit, read_share
-from azd_eval.errors import FilesRefused
+from azd_eval.errors import FilesRefused, Problem
 from azd_eval.formats.eval_aliases import Adopted, adopt
-from azd_eval.formats.faults import Fault, name_kind
+from azd_eval.formats.faults import Fault, Loc, name_field, name_kind
 from azd_eval.formats.schema import Schema
-from azd_eval.formats.yaml_files import dump_yaml, read_yaml
+from azd_eval.formats.yaml_files import Mark, dump_yaml, read_yaml
 from azd_eval.formats.yaml_scalars import fit
 from azd_eval.prompts import fill
 
 _SCHEMA = Schema(EvalConfig)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _EXAMPLE = """\
 the smallest eval.yaml is
   agent:
@@ -31,8 +33,14 @@ class LoadedConfig:
     """A config, and what to tell about the way it was written."""
 
     config: EvalConfig
-    path: Path
+    path: Path | None = None
     notes: tuple[str, ...] = ()
+    places: Mapping[str, Mark] = field(default_factory=dict)
+
+    def place(self, problem: Problem) -> Problem:
+        """Give a problem of a field its place in the file."""
+        line, column = self.places.get(problem.field or "", (None, None))
+        return replace(problem, path=str(self.path or ""), line=line, column=column)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +68,13 @@ def load_eval_yaml(path: Path) -> LoadedConfig:
     tree = fit(adopted.tree, EvalConfig)
     faults += _read_limits(tree)
     config, mismatches = _SCHEMA.read(tree)
-    faults += [*mismatches, *_find_pasted_keys(tree)]
+    faults += [*mismatches, *_find_pasted_keys(tree), *_find_unreplaced(tree)]
     if config is None or faults:
         problems = [file.place(_as_written(fault, adopted)) for fault in faults]
         raise FilesRefused(sorted(problems, key=lambda problem: problem.line or 0))
     notes = (file.place(note) for note in adopted.notes)
-    return LoadedConfig(config, path, tuple(map(str, notes)))
+    places = {name_field(loc) or "": value for loc, (value, _) in file.places.items()}
+    return LoadedConfig(config, path, tuple(map(str, notes)), places)
 
 
 def write_eval_yaml(suite: SuiteConfig) -> str:
@@ -121,3 +130,18 @@ def _find_pasted_keys(tree: dict[str, Any]) -> list[Fault]:
         and isinstance(variable := model.get("api_key_env"), str)
         and not _VARIABLE.fullmatch(variable)
     ]
+
+
+def _find_unreplaced(tree: Any, loc: Loc = ()) -> Iterator[Fault]:
+    """Find variables where none is replaced: they would be sent, or opened, as they are written."""
+    match loc:
+        case ("agent", "instructions") | ("models", _, "api_key_env"):
+            return
+        case ("models", _, "base_url" | "deployment" | "api_version"):
+            return
+    if isinstance(tree, dict | list | tuple):
+        for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from _find_unreplaced(value, (*loc, step))
+    elif isinstance(tree, str) and (found := _REFERENCE.search(tree)):
+        hint = "only `base_url`, `deployment` and `api_version` of `models` take variables"
+        yield Fault(loc, f"`{found[0]}` is not replaced in this field", hint)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
-from azd_eval.errors import InputError
+from azd_eval.errors import FilesRefused, InputError, Problem
 
 # Later files win over earlier ones, and the process over all of them.
 ENV_FILES = (".env", ".env.local", ".env.local.user")
@@ -58,18 +58,20 @@ def _read_env_file(path: Path) -> dict[str, str]:
 def replace_variables(text: str, environment: Environment, where: str) -> str:
     """Replace each `${NAME}` by its value, in one pass.
 
-    Raises `InputError` that says where (`eval.yaml: models.m.base_url`) and which variable is
+    Raises `FilesRefused` that says where (the field `models.m.base_url`) and which variable is
     missing; the text is never used with a `${…}` left in it.
     """
 
     def value_of(match: re.Match[str]) -> str:
         name = match.group(1)
         if not _NAME.fullmatch(name):
-            raise InputError(f"{where}: `{match.group()}` does not name a variable")
+            message = f"`{match.group()}` does not name a variable"
+            raise FilesRefused([Problem(message, field=where)])
         value = environment.get(name)
         if value is None:
             hint = f"set `{name}` in the shell or in a `.env` file beside eval.yaml"
-            raise InputError(f"{where}: environment variable `{name}` is not set", hint=hint)
+            message = f"environment variable `{name}` is not set"
+            raise FilesRefused([Problem(message, field=where, hint=hint)])
         return value
 
     return _VARIABLE.sub(value_of, text)

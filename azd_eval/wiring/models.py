@@ -11,7 +11,7 @@ from azd_eval.config import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_S, ModelConfig
 from azd_eval.domain.chat import Usage
 from azd_eval.domain.ports import ChatModel
 from azd_eval.domain.stop import StopSign
-from azd_eval.errors import InputError
+from azd_eval.errors import FilesRefused, InputError, Problem
 from azd_eval.providers.budget import Budget, Limits
 from azd_eval.providers.endpoint import (
     Endpoint,
@@ -97,8 +97,8 @@ def _find_configured(name: str, config: ModelConfig, environment: Environment) -
         return None if text is None else replace_variables(text, environment, where)
 
     if config.api_key_env and environment.get(config.api_key_env) is None:
-        missing = f"environment variable `{config.api_key_env}` is not set"
-        raise InputError(f"models.{name}.api_key_env: {missing}")
+        message = f"environment variable `{config.api_key_env}` is not set"
+        raise FilesRefused([Problem(message, field=f"models.{name}.api_key_env")])
     base_url = replaced("base_url")
     wish = _Wish(
         name=name,

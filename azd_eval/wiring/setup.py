@@ -1,7 +1,7 @@
 """From a config file and what overrides it to checked parts: no model is asked anything here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from azd_eval.evaluators.remembered import RememberedJudge
 from azd_eval.evaluators.undecided import UndecidedJudge
 from azd_eval.executor import LocalExecutor
 from azd_eval.formats.datasets import open_dataset
-from azd_eval.formats.eval_yaml import load_eval_yaml
+from azd_eval.formats.eval_yaml import LoadedConfig, load_eval_yaml
 from azd_eval.formats.task_rules import TaskRules
 from azd_eval.prompts import template_path
 from azd_eval.providers.budget import Limits
@@ -173,7 +173,8 @@ def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False)
     """
     path = find_config(given, Path.cwd())
     layout = Layout(path.parent.resolve() if path else Path.cwd())
-    config, notes = _load_config(path, overrides, layout, built_in=optimizes)
+    loaded = _load_config(path, overrides, layout, built_in=optimizes)
+    config = loaded.config
     dataset = _locate_dataset(config, overrides, layout, built_in=optimizes)
     source, evaluators, warnings = _read_files(config, layout, dataset)
     environment = read_environment(layout.project)
@@ -197,9 +198,9 @@ def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False)
         evaluators=evaluators,
         judge_model=judge_model,
         uses_cache=overrides.cache,
-        notes=(*notes, *warnings, *agent_notes),
+        notes=(*loaded.notes, *warnings, *agent_notes),
     )
-    _check_models(setup, optimizes=optimizes)
+    _check_models(setup, loaded, optimizes=optimizes)
     if optimizes:
         agent.require_revisable()
     return setup
@@ -215,25 +216,28 @@ def find_config(given: Path | None, folder: Path) -> Path | None:
     return found if found.is_file() else None
 
 
-def _check_models(setup: Setup, *, optimizes: bool) -> None:
+def _check_models(setup: Setup, loaded: LoadedConfig, *, optimizes: bool) -> None:
     names = {*setup.models.values()} | ({setup.optimizer_model} if optimizes else set())
-    for name in sorted(names):
-        resolve_endpoint(name, setup.config.models, setup.environment)
+    try:
+        for name in sorted(names):
+            resolve_endpoint(name, setup.config.models, setup.environment)
+    except FilesRefused as error:
+        raise FilesRefused([loaded.place(problem) for problem in error.problems]) from error
 
 
 def _load_config(
     path: Path | None, overrides: Overrides, layout: Layout, *, built_in: bool
-) -> tuple[EvalConfig, tuple[str, ...]]:
+) -> LoadedConfig:
     if path is not None:
         loaded = load_eval_yaml(path)
-        return overrides.apply(loaded.config), loaded.notes
+        return replace(loaded, config=overrides.apply(loaded.config))
     if not built_in and overrides.dataset is None:
         raise InputError(
             f"no {CONFIG_NAME} in {layout.project}",
             hint="`azd-eval eval init` makes one; `--config` and `--dataset` name your own files",
         )
     name = overrides.agent or find_agent_name(layout.project)
-    return overrides.apply(EvalConfig(agent=AgentConfig(name=name))), ()
+    return LoadedConfig(overrides.apply(EvalConfig(agent=AgentConfig(name=name))))
 
 
 def _locate_dataset(

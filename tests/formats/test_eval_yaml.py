@@ -422,3 +422,42 @@ PARTS = "agent options models evaluators dataset name : \n - { } [ ] , 70% no sk
 def test_any_text_is_a_config_or_problems(text: str) -> None:
     with contextlib.suppress(FilesRefused):
         load(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "agent: {name: a, model: '${M}'}",
+        "agent: {name: a, parameters: {user: {id: ['x ${M}']}}}",
+        "agent: {name: a, instructions_file: '${M}/a.md'}",
+        "agent: {name: a}\ndataset_file: ${M}.jsonl",
+        "agent: {name: a}\nevaluators: [quality, '${M}']",
+        "agent: {name: a}\nmodels: {m: {parameters: {user: '${M}'}}}",
+    ],
+)
+def test_a_variable_that_nobody_replaces_is_refused(line: str) -> None:
+    problem = refusal(line)
+
+    assert "`${M}` is not replaced in this field" == problem.message
+    assert "`base_url`" in (problem.hint or "")
+
+
+def test_variables_stay_for_wiring_to_replace_and_prose_keeps_its_braces() -> None:
+    loaded = load(
+        "agent: {name: a, instructions: 'Say ${HOME}.'}\n"
+        "models: {m: {base_url: '${U}/v1', deployment: '${D}', api_version: '${V}'}}"
+    )
+
+    assert "Say ${HOME}." == loaded.config.agent.instructions
+    assert ("${U}/v1", "${D}") == (
+        loaded.config.models["m"].base_url,
+        loaded.config.models["m"].deployment,
+    )
+
+
+def test_a_problem_of_a_field_gets_its_place() -> None:
+    loaded = load("agent: {name: a}\nmodels:\n  m:\n    base_url: ${U}\n")
+
+    placed = loaded.place(Problem("variable `U` is not set", field="models.m.base_url"))
+
+    assert "eval.yaml:4:15: models.m.base_url: variable `U` is not set" == str(placed)
