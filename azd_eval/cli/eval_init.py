@@ -44,6 +44,8 @@ def _detect_agent(flags: InitFlags, console: Console, *, asks: bool) -> str:
     console.note("Detecting agent...")
     agents = find_agents(flags.out_file.parent.resolve())
     if flags.agent is not None:
+        if not flags.agent.strip():
+            raise InputError("`--agent` must not be empty")
         found = next((agent for agent in agents if agent.name == flags.agent), None)
         console.note(f"  Using: {_word_agent(found) if found else flags.agent}")
         return flags.agent

@@ -125,6 +125,7 @@ def test_golden_data_is_kept_and_only_the_evaluator_drafted(shell, world):
         ("--max-samples 0 -g x", ["--max-samples"]),
         ("--max-samples 1001 -g x", ["--max-samples"]),
         ("--evaluator none.yaml -g x", ["my-shop/none.yaml"]),
+        ("-g x --agent ", ["--agent"]),
         ("--evaluator nothing -g x", ["evaluator 'nothing' not found"]),
         ("--gen-instruction-file none.txt", ["my-shop/none.txt"]),
         ("--gen-instruction-file sentence.txt -g x", ["--gen-instruction-file", "not both"]),
