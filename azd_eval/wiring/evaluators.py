@@ -35,6 +35,16 @@ class EvaluatorSet:
         return tuple(built)
 
 
+def is_file(name: str) -> bool:
+    """Tell a file, be it a bare `quality.yaml`, from the name of a generated evaluator."""
+    return name.endswith((".yaml", ".yml", ".json"))
+
+
+def locate_from_shell(name: str) -> str:
+    """Give an evaluator that the command line names; there, files are relative to the shell."""
+    return str(Path(name).absolute()) if is_file(name) else name
+
+
 def resolve_evaluators(references: Sequence[EvaluatorReference], layout: Layout) -> EvaluatorSet:
     """Find and read all evaluators; raises `FilesRefused` with the problems of all of them."""
     criteria = [ref for ref in references if ref.name in _SPELLINGS and ref.local_uri is None]
@@ -75,8 +85,7 @@ def _read_rubric(reference: EvaluatorReference, layout: Layout) -> Rubric:
 def _locate(reference: EvaluatorReference, layout: Layout) -> Path:
     if reference.local_uri is not None:
         return layout.project / reference.local_uri
-    # `./quality.yaml` as a bare word is a file, not the name of a generated evaluator.
-    if reference.name.endswith((".yaml", ".yml", ".json")):
+    if is_file(reference.name):
         return layout.project / reference.name
     return find_evaluator(layout.evaluators, reference.name, reference.version)
 

@@ -10,6 +10,7 @@ from azd_eval.domain.gate import read_error_limit
 from azd_eval.errors import FilesRefused, Problem
 from azd_eval.formats.faults import Fault, name_field
 from azd_eval.formats.schema import Schema
+from azd_eval.wiring.evaluators import locate_from_shell
 
 _SCHEMA = Schema(EvalConfig)
 
@@ -67,7 +68,8 @@ class Overrides:
         tree["options"] |= _given(options)
         tree |= _given({"name": self.name})
         if self.evaluators:
-            tree["evaluators"] = tuple({"name": name} for name in self.evaluators)
+            names = map(locate_from_shell, self.evaluators)
+            tree["evaluators"] = tuple({"name": name} for name in names)
         changed, faults = _SCHEMA.read(tree)
         faults += _find_bad_limits(self)
         if changed is None or faults:

@@ -33,7 +33,7 @@ from azd_eval.generators.offline import OfflineBlueprintDrafter, OfflineTaskDraf
 from azd_eval.storage.run_ids import keep_out_of_git
 from azd_eval.wiring.agents import Instructions, find_instructions
 from azd_eval.wiring.environment import Environment, read_environment
-from azd_eval.wiring.evaluators import resolve_evaluators
+from azd_eval.wiring.evaluators import is_file, locate_from_shell, resolve_evaluators
 from azd_eval.wiring.git import find_ignored
 from azd_eval.wiring.layout import Layout
 from azd_eval.wiring.model_choice import choose_model, describe_engine
@@ -173,13 +173,18 @@ class SuiteSetup:
         return [f"the agent had no instructions: plain ones to start from are in {path}"]
 
     def _describe(self, dataset: Path, evaluator: str) -> SuiteConfig:
-        kept = [name for name in self.options.evaluators if name not in (TASK_ADHERENCE, evaluator)]
+        relate = self.layout.relate
+        kept = [
+            relate(Path(name)) if is_file(name) else name
+            for name in self.options.evaluators
+            if name not in (TASK_ADHERENCE, evaluator)
+        ]
         return SuiteConfig(
             agent=self.options.agent,
             name=self.options.name,
             callable=self.options.callable,
             model=self.model,
-            dataset_file=self.layout.relate(dataset),
+            dataset_file=relate(dataset),
             evaluators=(TASK_ADHERENCE, *kept, evaluator),
         )
 
@@ -196,7 +201,8 @@ def set_up_suite(options: SuiteOptions) -> SuiteSetup:
     for path in (options.config, layout.foundry / "any", layout.baseline_instructions):
         require_writable_path(path)
     golden, notes = _read_golden(options.dataset)
-    resolve_evaluators([EvaluatorReference(name=name) for name in options.evaluators], layout)
+    kept = [EvaluatorReference(name=locate_from_shell(name)) for name in options.evaluators]
+    resolve_evaluators(kept, layout)
     config = AgentConfig(name=options.agent)
     instructions = find_instructions(config, layout.project)
     if not options.sentence.strip() and not golden and instructions is None:
