@@ -85,6 +85,12 @@ class ModelConfig(_Strict):
         default=None, description="model or deployment to ask for; default: the name itself"
     )
     parameters: Parameters = Field(default_factory=dict, description="sent with every call")
+    max_rpm: int | None = Field(
+        default=None, ge=1, description="calls per minute, over all models with this URL and key"
+    )
+    max_tpm: int | None = Field(
+        default=None, ge=1, description="tokens per minute, over all models with this URL and key"
+    )
     price: Price | None = Field(default=None, description="per million tokens: {input, output}")
 
 

@@ -23,7 +23,8 @@ class Endpoint:
     `name` is what the user calls it, `model` the model or deployment to ask for. With an
     `api_version` Azure's dated API is spoken, without one the OpenAI API below `base_url`.
     `key_name` is the variable that holds the key; `token` gives a bearer token in place of a key.
-    `price` is per million tokens, input and output.
+    `price` is per million tokens, input and output; `max_rpm` and `max_tpm` are calls and tokens
+    per minute.
     """
 
     name: str
@@ -36,6 +37,8 @@ class Endpoint:
     token: Callable[[], Awaitable[str]] | None = field(default=None, repr=False, compare=False)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     price: tuple[float, float] | None = None
+    max_rpm: int | None = None
+    max_tpm: int | None = None
 
     @property
     def shown_url(self) -> str:

@@ -8,8 +8,10 @@ import asyncio
 import hashlib
 import json
 import random
-import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 from weakref import WeakValueDictionary
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
@@ -19,6 +21,7 @@ from azd_eval.domain.ports import ChatModel, ReplyCache
 from azd_eval.errors import ModelError
 from azd_eval.providers.gate import Line
 from azd_eval.providers.meter import Meter
+from azd_eval.providers.pace import estimate_tokens
 from azd_eval.structured import json_values
 
 
@@ -122,13 +125,21 @@ class Retrying:
     """Tries again what may go away by itself, within the time limit of a call.
 
     A server that asks for a longer wait than is left fails the call at once. What is raised in the
-    end is the last failure, with the number of tries.
+    end is the last failure, with the number of tries. `parameters` are what the model inside sends
+    beside those of the request.
     """
 
-    def __init__(self, inner: ChatModel, line: Line, policy: RetryPolicy) -> None:
+    def __init__(
+        self,
+        inner: ChatModel,
+        line: Line,
+        policy: RetryPolicy,
+        parameters: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self._inner = inner
         self._line = line
         self._policy = policy
+        self._parameters = parameters
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         course = _Course(self._policy.timeout_s)
@@ -151,29 +162,36 @@ class Retrying:
         return replace(reply, retries=reply.retries + course.tries)
 
     async def _try(self, request: ChatRequest, course: _Course) -> ChatReply:
-        async with self._line.slot():
-            started = time.monotonic()
-            try:
-                # The client's own limit is per chunk: a reply that drips in would never end.
-                async with asyncio.timeout(course.left_s):
-                    return await self._inner.complete(request)
-            except ModelError as error:
-                course.tries += error.tries
-                course.failures += error.code != "rate_limited"
-                raise
-            except TimeoutError as error:
-                course.tries += 1
-                message = f"no complete answer within {self._policy.timeout_s:g} s"
-                hint = "raise `options.timeout_s`"
-                raise ModelError(message, code="timeout", hint=hint) from error
-            finally:
-                course.left_s -= time.monotonic() - started
+        tokens = estimate_tokens(request, self._parameters)
+        async with self._line.slot(tokens.total):
+            reply = await self._call(request, course)
+        self._line.note_answer(tokens.find_error(reply))
+        return reply
+
+    async def _call(self, request: ChatRequest, course: _Course) -> ChatReply:
+        clock = asyncio.get_running_loop().time
+        started = clock()
+        try:
+            # The client's own limit is per chunk: a reply that drips in would never end.
+            async with asyncio.timeout(course.left_s):
+                return await self._inner.complete(request)
+        except ModelError as error:
+            course.tries += error.tries
+            course.failures += error.code != "rate_limited"
+            raise
+        except TimeoutError as error:
+            course.tries += 1
+            message = f"no complete answer within {self._policy.timeout_s:g} s"
+            hint = "raise `options.timeout_s`"
+            raise ModelError(message, code="timeout", hint=hint) from error
+        finally:
+            course.left_s -= clock() - started
 
     def _before_sleep(self, state: RetryCallState, course: _Course) -> None:
         course.left_s -= state.upcoming_sleep
-        wait = _failure(state).retry_after
-        if wait is not None:
-            self._line.pause(wait)
+        error = _failure(state)
+        if error.code == "rate_limited" or error.retry_after is not None:
+            self._line.note_refusal(error)
 
 
 def _failure(state: RetryCallState) -> ModelError:
@@ -184,15 +202,12 @@ def _failure(state: RetryCallState) -> ModelError:
 
 
 def _last_failure(error: ModelError, course: _Course) -> ModelError:
-    message = error.message
+    message, hint = error.message, error.hint
     if error.is_retryable and error.retry_after and error.retry_after >= course.left_s:
         message += f"; it asks to wait {error.retry_after:.0f} s, longer than a call may take"
+        hint = "wait, or raise `options.timeout_s`"
     if course.tries > 1:
         message += f" (after {course.tries} tries)"
     return ModelError(
-        message,
-        code=error.code,
-        retry_after=error.retry_after,
-        tries=course.tries,
-        hint=error.hint,
+        message, code=error.code, retry_after=error.retry_after, tries=course.tries, hint=hint
     )

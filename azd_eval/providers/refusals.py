@@ -193,7 +193,7 @@ def model_error(refusal: Refusal, endpoint: Endpoint) -> ModelError:
 
 _WORDS: dict[ModelErrorCode, tuple[str, str | None]] = {
     "no_credit": ("no credit or quota left", "add credit or use another key"),
-    "rate_limited": ("rate limited", "lower `options.concurrency`"),
+    "rate_limited": ("rate limited", "set `max_rpm` and `max_tpm` of the model in eval.yaml"),
     "content_filter": ("the content filter blocked the request", None),
     "too_long": ("the request is too long", None),
     "refused_request": ("refused the request", None),

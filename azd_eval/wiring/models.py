@@ -1,7 +1,7 @@
 """From the name of a model to something that answers."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -55,6 +55,11 @@ def anything_configured(environment: Environment) -> bool:
     """Tell whether the environment knows any endpoint, key or model; if not, rules may serve."""
     names = (*_AZURE_ENDPOINTS, *_FOUNDRY_KEYS, *_OPENAI_VARIABLES, *_MODEL_NAMES)
     return environment.first_set(*names) is not None
+
+
+def names_azure(environment: Environment) -> bool:
+    """Tell whether the environment names an endpoint of Azure."""
+    return environment.first_set(*_AZURE_ENDPOINTS) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,13 @@ def _find_configured(name: str, config: ModelConfig, environment: Environment) -
     else:
         endpoint = _find_openai(wish, environment)
     price = (config.price.input, config.price.output) if config.price else None
-    return replace(endpoint, parameters=config.parameters, price=price)
+    return replace(
+        endpoint,
+        parameters=config.parameters,
+        price=price,
+        max_rpm=config.max_rpm,
+        max_tpm=config.max_tpm,
+    )
 
 
 def _find_in_environment(wish: _Wish, environment: Environment) -> Endpoint:
@@ -192,7 +203,8 @@ def _read_key(name: str, environment: Environment) -> str | None:
 class PoolOptions:
     """What a pool needs to know. Without `cache` every question is asked anew.
 
-    `seed` is sent with every call, unless the model has one of its own.
+    `seed` is sent with every call, unless the model has one of its own. `tell` hears what the user
+    should know while it waits.
     """
 
     environment: Environment
@@ -203,6 +215,7 @@ class PoolOptions:
     seed: int | None = None
     limits: Limits = field(default_factory=Limits)
     stop: StopSign = field(default_factory=StopSign)
+    tell: Callable[[str], None] = lambda _: None
 
 
 class ModelPool:
@@ -220,7 +233,7 @@ class ModelPool:
         self._cache = SqliteReplyCache(options.cache) if options.cache else None
         self._models: dict[str, ChatModel] = {}
         self._prices: dict[str, Price] = {}
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[tuple[str, str | None], Line] = {}
         self._clients: list[OpenAIModel] = []
 
     async def __aenter__(self) -> Self:
@@ -269,6 +282,14 @@ class ModelPool:
         timeout_s = self._options.timeout_s
         client = OpenAIModel(endpoint, timeout_s=timeout_s, admit=self.budget.admit)
         self._clients.append(client)
-        line = self._lines.setdefault(endpoint.base_url, Line(self.gate))
-        model = Retrying(client, line, RetryPolicy(timeout_s=timeout_s))
+        model = Retrying(
+            client, self._find_line(endpoint), RetryPolicy(timeout_s=timeout_s), endpoint.parameters
+        )
         return Cached(model, self._cache, endpoint.identity) if self._cache else model
+
+    def _find_line(self, endpoint: Endpoint) -> Line:
+        """Give the line of an endpoint: servers count by key, so all models of a key share one."""
+        place = endpoint.base_url, endpoint.api_key
+        line = self._lines.setdefault(place, Line(self.gate, self._options.tell))
+        line.pace.tighten(endpoint.max_rpm, endpoint.max_tpm)
+        return line
