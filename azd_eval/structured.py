@@ -6,19 +6,19 @@ they want, or raises `ValueError` with a sentence that the model can act on.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from azd_eval.domain.chat import ChatReply, ChatRequest, Message
 from azd_eval.domain.ports import ChatModel
+from azd_eval.errors import ModelError
 
 T = TypeVar("T")
 
 _MARK = re.compile(r'<(?P<thought>/?)think(?:ing)?>|\{(?=\s*["}])|\[', re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _OBJECT_START = re.compile(r'\{\s*"')
-_TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -99,9 +99,14 @@ def read_reply(text: str, read: Callable[[Any], T]) -> T:
 async def ask(model: ChatModel, request: ChatRequest, read: Callable[[Any], T]) -> Answer[T]:
     """Ask, read strictly, and on an unreadable answer ask once more with the fault named.
 
-    Raises `ModelError` as the model does.
+    What was cut off is asked for with twice the tokens. Raises `ModelError` as the model does.
     """
-    reply = await model.complete(request)
+    try:
+        reply = await model.complete(request)
+    except ModelError as error:
+        if error.code != "cut_off":
+            raise
+        return _read(await model.complete(replace(request, token_factor=2)), read)
     first = _read(reply, read)
     if first.fault is None:
         return first
@@ -114,17 +119,8 @@ def _word_repair(request: ChatRequest, reply: ChatReply, fault: str) -> ChatRequ
         "Answer again, with the JSON object only, complete and without any text around it."
     )
     messages = (*request.messages, Message("assistant", reply.text), Message("user", repair))
-    parameters = request.parameters
-    if reply.finish_reason == "length":
-        parameters = _double_limits(parameters)
-    return replace(request, messages=messages, parameters=parameters)
-
-
-def _double_limits(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: value * 2 if name in _TOKEN_LIMITS and isinstance(value, int) else value
-        for name, value in parameters.items()
-    }
+    factor = 2 if reply.finish_reason == "length" else 1
+    return replace(request, messages=messages, token_factor=factor)
 
 
 def _read(reply: ChatReply, read: Callable[[Any], T]) -> Answer[T]:

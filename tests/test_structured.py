@@ -1,6 +1,7 @@
 """JSON asked of a model: found in what it wrote, read strictly, asked for once more at most."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -122,27 +123,34 @@ async def test_an_error_of_the_model_is_passed_on(failing_call):
         await ask(model, REQUEST, _read_count)
 
 
-@pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens"])
-async def test_a_cut_answer_names_the_limit_and_is_tried_again_with_twice_of_it(limit):
+async def test_a_cut_answer_names_the_limit_and_is_tried_again_with_twice_of_it():
     cut = ChatReply('{"count": ', finish_reason="length", output_tokens=50)
     model = _script(cut, cut)
-    request = ChatRequest(REQUEST.messages, "generator", parameters={limit: 50, "temperature": 1})
 
-    answer = await ask(model, request, _read_count)
+    answer = await ask(model, REQUEST, _read_count)
 
     assert answer.fault is not None
     assert "cut off at the token limit after 50 tokens" in answer.fault
-    assert {limit: 100, "temperature": 1} == model.history[1].parameters
+    assert [1, 2] == [request.token_factor for request in model.history]
+
+
+async def test_an_answer_that_did_not_begin_is_asked_for_with_twice_the_limit():
+    cut = ModelError("no text", code="cut_off")
+    model = _script(cut, '{"count": 3}')
+
+    answer = await ask(model, REQUEST, _read_count)
+
+    assert (3, [REQUEST, replace(REQUEST, token_factor=2)]) == (answer.value, model.history)
+    with pytest.raises(ModelError, match="no text"):
+        await ask(_script(cut, cut), REQUEST, _read_count)
 
 
 async def test_the_limit_stays_when_it_was_not_the_cause():
     model = _script("Three.", '{"count": 3}')
 
-    await ask(
-        model, ChatRequest(REQUEST.messages, "judge", parameters={"max_tokens": 50}), _read_count
-    )
+    await ask(model, REQUEST, _read_count)
 
-    assert {"max_tokens": 50} == model.history[1].parameters
+    assert [1, 1] == [request.token_factor for request in model.history]
 
 
 async def test_a_whole_answer_counts_even_if_talk_after_it_was_cut():

@@ -28,8 +28,9 @@ class ReplySchema:
 class ChatRequest:
     """What a chat model is asked.
 
-    `parameters` (temperature, max_tokens …) hold only what somebody set. `repeat` tells equal
-    requests apart that must not share a cached answer; it is never sent.
+    `parameters` (temperature, max_tokens …) hold only what somebody set. `token_factor` multiplies
+    the limit of tokens, whoever set it. `repeat` tells equal requests apart that must not share a
+    cached answer; it is never sent.
     """
 
     messages: tuple[Message, ...]
@@ -37,6 +38,7 @@ class ChatRequest:
     schema: ReplySchema | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     repeat: int = 0
+    token_factor: int = 1
 
 
 @dataclass(frozen=True, slots=True)

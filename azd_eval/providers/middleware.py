@@ -75,6 +75,7 @@ def request_key(identity: object, request: ChatRequest) -> str:
         "schema": request.schema and [request.schema.name, dict(request.schema.body)],
         "parameters": dict(request.parameters),
         "repeat": request.repeat,
+        "token_factor": request.token_factor,
     }
     text = json.dumps(content, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()

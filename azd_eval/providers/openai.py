@@ -20,6 +20,7 @@ from azd_eval.providers.refusals import Refusal, model_error, read_refusal
 
 CONNECT_TIMEOUT_S = 10.0
 _SHOWN_CHARACTERS = 80
+_TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 
 # The client insists on a key; a server without keys does not look at it.
 _NO_KEY = "no-key"
@@ -69,7 +70,8 @@ class OpenAIModel:
         new = [item for item in applied if item not in self._adaptations]
         self._adaptations = (*self._adaptations, *new)
         latency_ms = (time.perf_counter() - started) * 1000
-        return replace(self._read(answer, sent), latency_ms=latency_ms, retries=refused)
+        reply = self._read(answer, sent, wants_json=request.schema is not None)
+        return replace(reply, latency_ms=latency_ms, retries=refused)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -120,13 +122,16 @@ class OpenAIModel:
             return read_refusal(max(status, HTTPStatus.BAD_REQUEST), {}, text)
         return payload
 
-    def _read(self, payload: Mapping[str, Any], sent: Body) -> ChatReply:
+    def _read(self, payload: Mapping[str, Any], sent: Body, *, wants_json: bool) -> ChatReply:
         try:
             choice = payload["choices"][0]
             text = _read_text(choice["message"])
+            finish_reason = choice.get("finish_reason")
+            if wants_json and not text and (called := _read_calls(choice["message"])):
+                text, finish_reason = called, "stop"
             reply = ChatReply(
                 text=text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
-                finish_reason=str(choice.get("finish_reason") or "stop"),
+                finish_reason=str(finish_reason or "stop"),
                 input_tokens=_read_tokens(payload, "prompt_tokens"),
                 output_tokens=_read_tokens(payload, "completion_tokens"),
             )
@@ -136,8 +141,8 @@ class OpenAIModel:
             message = f"{self._endpoint.place}: the content filter stopped the reply"
             raise ModelError(message, code="content_filter")
         if reply.finish_reason == "length" and not reply.text.strip():
-            names = ("max_tokens", "max_completion_tokens")
-            limit = next((sent[name] for name in names if name in sent), reply.output_tokens)
+            limits = (sent[name] for name in _TOKEN_LIMITS if name in sent)
+            limit = next(limits, reply.output_tokens)
             raise ModelError(
                 f"{self._endpoint.place}: the limit of {limit} tokens was reached before any text",
                 code="cut_off",
@@ -174,6 +179,9 @@ def _make_body(endpoint: Endpoint, request: ChatRequest) -> Body:
     parameters = {**endpoint.parameters, **request.parameters}
     if "max_completion_tokens" in parameters:
         parameters.pop("max_tokens", None)
+    for name in _TOKEN_LIMITS:
+        if isinstance(parameters.get(name), int):
+            parameters[name] *= request.token_factor
     body: dict[str, Any] = {
         **parameters,
         "model": endpoint.model,
@@ -194,6 +202,13 @@ def _read_text(message: Mapping[str, Any]) -> str:
     if not isinstance(content, str):
         raise TypeError("the content of a reply is text")
     return content
+
+
+def _read_calls(message: Mapping[str, Any]) -> str:
+    """Read what some servers make of JSON that was asked for: the arguments of a function."""
+    calls = [call["function"] for call in message.get("tool_calls") or ()]
+    calls += [call] if (call := message.get("function_call")) else []
+    return "\n".join(str(call.get("arguments") or "") for call in calls)
 
 
 def _read_tokens(payload: Mapping[str, Any], name: str) -> int:
