@@ -172,12 +172,14 @@ def find_run(setup: Setup, wanted: Path, run_dir: Path | None = None) -> Path:
 
 
 def find_unfinished(setup: Setup, run_dir: Path | None = None) -> Path:
-    """Find the last run of this config that did not end, or has errors; raises `InputError`."""
+    """Find the last run of this config, unless it ended without errors; raises `InputError`."""
     parent = run_dir or setup.layout.runs
-    folders = [folder for folder in parent.glob("run-*") if (folder / "manifest.json").is_file()]
-    for folder in sorted(folders, reverse=True):
+    hint = "`azd-eval eval run` starts one"
+    for manifest in sorted(parent.glob("run-*/manifest.json"), reverse=True):
+        folder = manifest.parent
         if read_manifest(folder).get("config") == setup.describe()["config"]:
-            if is_finished(folder):
-                break
-            return folder
-    raise InputError("no unfinished run of this config", hint="`azd-eval eval run` starts one")
+            if not is_finished(folder):
+                return folder
+            hint = f"`--resume-run {folder.name}` judges the replies of the last one anew"
+            break
+    raise InputError("no unfinished run of this config", hint=hint)

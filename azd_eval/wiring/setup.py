@@ -99,7 +99,7 @@ class Setup:
     def describe(self) -> dict[str, Any]:
         """Tell what is run by which settings, for the manifest; places as seen from the project."""
         return {
-            "config": self.layout.show(self.config_path) if self.config_path else None,
+            "config": self.layout.relate(self.config_path) if self.config_path else None,
             "dataset": self.dataset,
             "agent": self.agent.name,
             "agent_kind": self.agent.kind,

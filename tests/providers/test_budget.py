@@ -12,8 +12,10 @@ from azd_eval.domain.stop import StopSign
 from azd_eval.errors import ModelError
 from azd_eval.providers.budget import Budget, Limits
 
+SPENT = Usage(input_tokens=10, output_tokens=5, cost=0.5)
 
-def make_budget(usage=Usage(), **limits):
+
+def make_budget(usage=SPENT, **limits):
     stop = StopSign()
     return Budget(Limits(**limits), lambda: usage, stop), stop
 
@@ -22,8 +24,7 @@ def is_admitted(budget):
     try:
         budget.admit()
     except ModelError as error:
-        assert ("stopped", 0) == (error.code, error.tries)
-        return False
+        return (error.code, error.tries) != ("stopped", 0)
     return True
 
 
@@ -50,7 +51,7 @@ def test_as_many_calls_as_allowed_and_then_the_sign():
     ],
 )
 def test_what_was_spent_ends_a_run(limits, reason):
-    budget, stop = make_budget(Usage(input_tokens=10, output_tokens=5, cost=0.5), **limits)
+    budget, stop = make_budget(**limits)
 
     assert not is_admitted(budget)
     assert reason == stop.reason
@@ -58,7 +59,7 @@ def test_what_was_spent_ends_a_run(limits, reason):
 
 @pytest.mark.parametrize("limits", [{"tokens": 16}, {"cost": 0.6}, {"seconds": 60.0}])
 def test_what_is_below_a_limit_goes_on(limits):
-    budget, stop = make_budget(Usage(input_tokens=10, output_tokens=5, cost=0.5), **limits)
+    budget, stop = make_budget(**limits)
 
     assert is_admitted(budget)
     assert not stop.is_up
@@ -107,9 +108,13 @@ def test_the_limit_holds_and_whatever_is_begun_is_ended(trials, at_once, limit):
     made = asyncio.run(run_trials(budget, trials, at_once))
 
     assert sum(made) <= limit
-    as_planned = [(calls, trial) for calls, trial in zip(made, trials) if trial[1] <= trial[0]]
+    as_planned = [
+        (calls, needed)
+        for calls, (planned, needed) in zip(made, trials, strict=True)
+        if needed <= planned
+    ]
     # The last one may get the few calls that are left.
-    assert sum(0 < calls < needed for calls, (_, needed) in as_planned) <= 1
+    assert sum(0 < calls < needed for calls, needed in as_planned) <= 1
     if len(as_planned) == len(trials) and sum(needed for _, needed in trials) <= limit:
         assert [needed for _, needed in trials] == made
 
