@@ -73,11 +73,21 @@ def _sentence(fields: Mapping[str, Any]) -> str:
     return " ".join(text.split())[:LONGEST_SENTENCE] or "(no text)"
 
 
-_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-_PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s|us|µs|ns)")
+_UNITS = {
+    **{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "millisecond": 1e-3},
+    **{"s": 1.0, "sec": 1.0, "second": 1.0, "m": 60.0, "min": 60.0, "minute": 60.0},
+    **{"h": 3600.0, "hour": 3600.0, "d": 86400.0, "day": 86400.0},
+}
+_PART = rf"(\d+(?:\.\d+)?)\s*({'|'.join(sorted(_UNITS, key=len, reverse=True))})s?(?![a-z])"
+_DURATION = rf"(?:{_PART}[\s,]*(?:and\s+)?)+"
 _IN_SENTENCE = re.compile(
-    r"(?:try again|retry)\s+(?:in|after)\s+([\d.]+)\s*(ms|s|m|h)", re.IGNORECASE
+    rf"(?:(?:try again|retry)\s+(?:in|after)|wait(?:\s+for)?)\s+(?P<wait>{_DURATION})",
+    re.IGNORECASE,
 )
+
+# Numbers beyond these are no durations but dates: seconds, or milliseconds, since 1970.
+_EPOCH_S = 1e9
+_EPOCH_MS = 1e12
 
 
 def read_retry_after(headers: Mapping[str, str], sentence: str, now: datetime) -> float | None:
@@ -93,7 +103,7 @@ def read_retry_after(headers: Mapping[str, str], sentence: str, now: datetime) -
     if (wait := _seconds(known.get("retry-after", ""), now)) is not None:
         return wait
     if said := _IN_SENTENCE.search(sentence):
-        return _seconds("".join(said.groups()).lower(), now)
+        return _add_up(said["wait"])
     return _reset(known, now)
 
 
@@ -110,16 +120,23 @@ def _reset(headers: Mapping[str, str], now: datetime) -> float | None:
 
 def _seconds(text: str, now: datetime) -> float | None:
     if (number := _number(text)) is not None:
-        return number
-    if parts := _PART.findall(text):
-        is_duration = "".join(number + unit for number, unit in parts) == text
-        return sum(float(n) * _UNITS[unit] for n, unit in parts) if is_duration else None
+        if number < _EPOCH_S:
+            return number
+        date = number / 1000 if number > _EPOCH_MS else number
+        return max(0.0, date - now.timestamp())
+    if re.fullmatch(_DURATION, text, re.IGNORECASE):
+        return _add_up(text)
     try:
-        date = parsedate_to_datetime(text)
+        date_of_http = parsedate_to_datetime(text)
     except ValueError:
         return None
-    aware = date if date.tzinfo else date.replace(tzinfo=UTC)
+    aware = date_of_http if date_of_http.tzinfo else date_of_http.replace(tzinfo=UTC)
     return max(0.0, (aware - now).total_seconds())
+
+
+def _add_up(duration: str) -> float:
+    parts = re.findall(_PART, duration.lower())
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
 def _number(text: str) -> float | None:
