@@ -19,6 +19,7 @@ T = TypeVar("T")
 _MARK = re.compile(r'<(?P<thought>/?)think(?:ing)?>|\{(?=\s*["}])|\[', re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _OBJECT_START = re.compile(r'\{\s*"')
+_MOST_TRIES = 1000
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -29,6 +30,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 # Models write line breaks inside strings as they are; that leaves no doubt about what is meant.
+_SHOWN_CHARACTERS = 100
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, strict=False)
 
 
@@ -49,10 +51,13 @@ def json_values(text: str) -> list[Any]:
     or after it may be a quotation, and nothing is repaired.
     """
     values: list[Any] = []
-    position = 0
+    position = tries = 0
     while mark := _MARK.search(text, position):
         position = mark.end()
         if mark["thought"] is None:
+            # Each may take as long as the rest of the text.
+            if (tries := tries + 1) > _MOST_TRIES:
+                raise ValueError(f"more than {_MOST_TRIES} pieces of JSON, or brackets in prose")
             if decoded := _decode(text, mark.start()):
                 values.append(decoded[0])
                 position = decoded[1]
@@ -83,7 +88,8 @@ def read_reply(text: str, read: Callable[[Any], T]) -> T:
     Raises `ValueError` when there is none, or when several differ: nobody knows which is meant.
     """
     accepted: list[T] = []
-    fault = "no JSON object in the answer"
+    excerpt = " ".join(text.split())[:_SHOWN_CHARACTERS]
+    fault = f"no JSON object in the answer {excerpt!r}" if excerpt else "the answer is empty"
     for value in json_values(text):
         try:
             accepted.append(read(value))

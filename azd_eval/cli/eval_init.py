@@ -7,16 +7,15 @@ from pathlib import Path
 
 from azd_eval.cli.console import Console
 from azd_eval.cli.flags import InitFlags
-from azd_eval.cli.result_view import word_config, word_usage
+from azd_eval.cli.result_view import count_of, word_config, word_usage
 from azd_eval.errors import InputError, Interrupted
 from azd_eval.files import read_text
 from azd_eval.formats.azure_project import AzureAgent, find_agents
 from azd_eval.wiring.environment import read_environment
-from azd_eval.wiring.model_choice import names_no_model
+from azd_eval.wiring.model_choice import DEFAULT_MODEL, names_no_model
 from azd_eval.wiring.suite import CreatedSuite, SuiteOptions, SuiteSetup, set_up_suite
 
 _STAGES = {"blueprint": "Evaluator generation", "tasks": "Dataset generation"}
-_SUGGESTED_MODEL = "gpt-4.1-mini"
 
 
 def init_suite(flags: InitFlags) -> int:
@@ -106,14 +105,15 @@ def _ask_what_is_missing(options: SuiteOptions, flags: InitFlags, console: Conso
         options = replace(options, sentence=sentence)
     folder: Path = flags.out_file.parent.resolve()
     if options.model is None and names_no_model(read_environment(folder)):
-        model = console.ask("  Model that drafts, judges and answers:", _SUGGESTED_MODEL)
+        model = console.ask("  Model that drafts, judges and answers:", DEFAULT_MODEL)
         options = replace(options, model=model)
     return options
 
 
 def _show_plan(setup: SuiteSetup, console: Console) -> None:
     options = setup.options
-    tasks = f"your {len(setup.golden)} tasks" if setup.golden else f"{options.max_tasks} tasks"
+    tasks = count_of(len(setup.golden) or options.max_tasks, "task")
+    tasks = f"your {tasks}" if setup.golden else tasks
     console.note("")
     console.note(f"Plan: {tasks} and one adaptive evaluator for {options.agent!r}")
     console.note(f"  Model: {setup.model}" + (f" ({setup.engine})" if setup.engine else ""))
@@ -137,7 +137,9 @@ def _show_suite(created: CreatedSuite, console: Console) -> None:
     if created.dataset_id:
         console.say(f"  Dataset generation:    done  (registered: {created.dataset_id})")
     else:
-        console.say(f"  Dataset:               kept  ({created.tasks} tasks, untouched)")
+        console.say(
+            f"  Dataset:               kept  ({count_of(created.tasks, 'task')}, untouched)"
+        )
     console.say(f"  Evaluator generation:  done  (registered: {created.evaluator_id})")
     console.notes(created.notes)
     console.say()

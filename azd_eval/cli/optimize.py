@@ -46,7 +46,7 @@ def optimize_instructions(flags: OptimizeFlags) -> int:
     console.show_json(summary.as_dict())
     if setup.stop.reason == INTERRUPTED_BY_USER:
         raise Interrupted("interrupted; the best so far is shown, and kept")
-    if summary.baseline.score is None:
+    if summary.baseline.score is None or summary.stop_reason == "model_error":
         raise MeasurementError(f"not measured: {summary.stop_message}")
     return 0
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from azd_eval.cli.console import Cell, Console, styled
 from azd_eval.domain.chat import Usage
-from azd_eval.domain.score import OUTCOMES, Trial, TurnResult
+from azd_eval.domain.score import OUTCOMES, Trial
 from azd_eval.domain.summary import Interval, RunSummary, TaskResult
 from azd_eval.wiring.layout import CONFIG_NAME, Layout
 
 _MOST_TASKS = 50
 _MOST_FAILURES = 20
 _LONGEST_REASON = 300
+_FAILURES = {"unmet": "Not met", "unusable": "Errors"}
 _COLOURS = {"passed": "green", "failed": "red", "errored": "yellow", "skipped": "dim"}
 
 
@@ -53,14 +54,19 @@ def word_number(score: float | None) -> str:
     return "-" if score is None else f"{score:.2f}"
 
 
+def count_of(number: int, singular: str, plural: str | None = None) -> str:
+    """Write a number with its noun: `1 task`, `2 tasks`."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
 def word_usage(usage: Usage) -> str:
     """Write what was spent, as one phrase."""
     roles = ", ".join(f"{count} {role}" for role, count in usage.calls_by_role.items() if count)
-    parts = [f"{usage.calls} calls" + (f" ({roles})" if roles else "")]
+    parts = [count_of(usage.calls, "call") + (f" ({roles})" if roles else "")]
     if usage.cached_calls:
         parts.append(f"{usage.cached_calls} from the cache")
     if usage.retries:
-        parts.append(f"{usage.retries} retries")
+        parts.append(count_of(usage.retries, "retry", "retries"))
     tokens = usage.input_tokens + usage.output_tokens
     if tokens:
         parts.append(f"{tokens:,} tokens")
@@ -82,31 +88,32 @@ def _task_row(result: TaskResult) -> list[Cell]:
 
 
 def _show_failures(console: Console, trials: Iterable[Trial]) -> None:
-    failures = _failures(trials)
-    shown = list(islice(failures, _MOST_FAILURES))
-    if not shown:
-        return
-    console.say()
-    console.say(styled("Not met", "bold"))
-    for task, criterion, reason in shown:
-        console.say(f"  {task} · {criterion}: {_shorten(reason)}")
-    if next(failures, None) is not None:
-        console.say("  ... and more; every verdict is in trials.jsonl")
-
-
-def _failures(trials: Iterable[Trial]) -> Iterator[tuple[str, str, str]]:
+    groups: dict[str, dict[tuple[str, str], list[str]]] = {"Errors": {}, "Not met": {}}
     for trial in trials:
-        for turn in trial.turns:
-            yield from ((trial.task, *failure) for failure in _turn_failures(turn))
+        for title, place, reason in _failures(trial):
+            groups[title].setdefault((trial.task, place), []).append(reason)
+    for title, failures in groups.items():
+        if failures:
+            console.say()
+            console.say(styled(title, "bold"))
+        for (task, place), reasons in islice(failures.items(), _MOST_FAILURES):
+            times = f" ({len(reasons)} times)" if len(reasons) > 1 else ""
+            console.say(f"  {task} · {place}{times}: {_shorten(reasons[0])}")
+        if len(failures) > _MOST_FAILURES:
+            console.say("  ... and more; every verdict is in trials.jsonl")
 
 
-def _turn_failures(turn: TurnResult) -> Iterator[tuple[str, str]]:
-    if turn.error:
-        yield "agent error", turn.error
-    for score in turn.scores:
-        for verdict in score.verdicts:
-            if verdict.outcome in ("unmet", "unusable"):
-                yield verdict.criterion, verdict.reason or "no reason given"
+def _failures(trial: Trial) -> Iterator[tuple[str, str, str]]:
+    for turn in trial.turns:
+        if turn.error:
+            yield "Errors", "agent", turn.error
+        for score in turn.scores:
+            for verdict in score.verdicts:
+                title = _FAILURES.get(verdict.outcome)
+                if title is not None:
+                    grade = f" graded {verdict.grade} of 5" if verdict.grade is not None else ""
+                    place = f"{verdict.criterion} [{score.evaluator}]{grade}"
+                    yield title, place, verdict.reason or "no reason given"
 
 
 def _shorten(text: str) -> str:

@@ -33,10 +33,14 @@ class FailedVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A proposal that was tried and not kept, so that it is not proposed again."""
+    """A proposal that was tried and not kept, so that it is not proposed again.
+
+    `failures` is what it missed, where it was measured.
+    """
 
     instructions: str
     reason: str
+    failures: tuple[FailedVerdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Any
 
 from azd_eval.domain.difference import describe_difference
-from azd_eval.domain.optimization import Evidence, FailedVerdict, Rejected
+from azd_eval.domain.optimization import Evidence, FailedVerdict
 from azd_eval.prompts import fill
 
 _REASONS_ROOM = 24_000
@@ -20,6 +20,7 @@ _LONGEST_INSTRUCTION = 1_000
 _LONGEST_ANSWER_PART = 1_500
 _LONGEST_CHANGE = 1_500
 _SHOWN_REJECTED = 5
+_SHOWN_NEW_FAILURES = 5
 # The keys, quotes and commas around one entry.
 _FRAME = 40
 
@@ -37,7 +38,7 @@ def word_evidence(evidence: Evidence) -> str:
             "instructions": candidate.instructions,
             "failures": _word_rows(_failure_rows(evidence.failures, chosen, answers)),
             "answers": _word_rows(_answer_rows(answers)),
-            "rejected": _word_rows(_rejected_rows(candidate.instructions, evidence.rejected)),
+            "rejected": _word_rows(_rejected_rows(evidence)),
         },
     )
     # A model's JSON can hold half a surrogate pair, which no request can carry.
@@ -119,17 +120,27 @@ def _answer_rows(answers: dict[tuple[str, str], int]) -> list[dict[str, Any]]:
     ]
 
 
-def _rejected_rows(current: str, rejected: Sequence[Rejected]) -> list[dict[str, Any]]:
+def _rejected_rows(evidence: Evidence) -> list[dict[str, Any]]:
+    current = evidence.incumbent.candidate.instructions
+    known = {(*_criterion_key(failure), failure.reason) for failure in evidence.failures}
     return [
         {
             "reason": _shorten(item.reason, _LONGEST_REASON),
+            "missed_otherwise": [
+                {
+                    "criterion": failure.criterion.name,
+                    "reason": _shorten(failure.reason, _LONGEST_REASON),
+                }
+                for failure in _choose_reasons(item.failures)
+                if (*_criterion_key(failure), failure.reason) not in known
+            ][:_SHOWN_NEW_FAILURES],
             "change": _shorten(
                 describe_difference(current, item.instructions, context=0), _LONGEST_CHANGE
             )
             if item.instructions
             else None,
         }
-        for item in rejected[-_SHOWN_REJECTED:]
+        for item in evidence.rejected[-_SHOWN_REJECTED:]
     ]
 
 

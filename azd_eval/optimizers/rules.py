@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from azd_eval.domain.criterion import Check, CheckKind, Criterion
 from azd_eval.domain.optimization import Evidence, FailedVerdict, Proposal
 
-_LONGEST_TOPIC = 100
-
 
 @dataclass(frozen=True, slots=True)
 class RuleOptimizer:
     """Adds the missing rules and leaves all else as it is. An optimizer; deterministic.
 
-    Tries all rules at once; then, where that was rejected or did not help, all of them tied to the
-    question that failed; then one rule at a time. A rule that stands there is never added again.
+    Tries all rules at once; then, where that was rejected, one rule at a time. A rule that stands
+    there is never added again, and no rule holds the question of a task: that would be copying.
     """
 
     async def propose(self, evidence: Evidence) -> Proposal:
@@ -40,22 +38,12 @@ def word_rule(criterion: Criterion) -> str:
 
 def _attempts(current: str, failures: Iterable[FailedVerdict]) -> Iterator[list[str]]:
     lines = {line.strip().removeprefix("- ") for line in current.splitlines()}
-    failures = tuple(failures)
-    plain = _missing((word_rule(failure.criterion) for failure in failures), lines)
-    tied = _missing(map(_tie_to_question, failures), lines)
-    alone = ([rule] for rule in [*plain, *tied])
-    return (rules for rules in (plain, tied, *alone) if rules)
+    rules = _missing((word_rule(failure.criterion) for failure in failures), lines)
+    return (attempt for attempt in (rules, *([rule] for rule in rules)) if attempt)
 
 
 def _missing(rules: Iterable[str], lines: set[str]) -> list[str]:
     return [rule for rule in dict.fromkeys(rules) if rule not in lines]
-
-
-def _tie_to_question(failure: FailedVerdict) -> str:
-    question = " ".join(failure.prompt.split())
-    if len(question) > _LONGEST_TOPIC:
-        question = question[:_LONGEST_TOPIC].rstrip() + " ..."
-    return f'When asked "{question}": {word_rule(failure.criterion)}'
 
 
 def _add_rules(current: str, rules: Iterable[str]) -> str:

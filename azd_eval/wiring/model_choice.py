@@ -1,26 +1,36 @@
-"""Choose a model where none is named: the environment's, else the offline engine, else nobody's."""
+"""Choose a model where none is named."""
 
 from azd_eval.errors import InputError
 from azd_eval.wiring.environment import Environment
-from azd_eval.wiring.models import OFFLINE, anything_configured, default_model_name
+from azd_eval.wiring.models import (
+    OFFLINE,
+    anything_configured,
+    default_model_name,
+    names_azure,
+)
 
+# The model of the specification's examples.
+DEFAULT_MODEL = "gpt-4.1-mini"
 ENGINE_NOTE = "rules, not a language model"
 
 
-def choose_model(named: str | None, environment: Environment) -> str:
-    """Choose the model that judges and drafts.
+def choose_model(named: str | None, environment: Environment) -> tuple[str, tuple[str, ...]]:
+    """Choose the model that judges and drafts, and say so where nobody named it.
 
-    Rules serve only when nothing at all is configured. Raises `InputError` when a server is, but no
-    model is named: guessing one could cost money.
+    Rules serve only when nothing at all is configured. Raises `InputError` for an Azure endpoint:
+    its models have names of the user's own, which cannot be guessed.
     """
     name = named or default_model_name(environment)
     if name is not None:
-        return name
-    if anything_configured(environment):
+        return name, ()
+    if not anything_configured(environment):
+        return OFFLINE, ()
+    if names_azure(environment):
         raise InputError(
-            "no model is named: give `--eval-model MODEL`, or set `options.eval_model` in eval.yaml"
+            "no model is named: give `--eval-model DEPLOYMENT`, or set `options.eval_model` in "
+            "eval.yaml"
         )
-    return OFFLINE
+    return DEFAULT_MODEL, (f"no model is named: {DEFAULT_MODEL} is used; `--eval-model` names one",)
 
 
 def describe_engine(*models: str | None) -> str | None:

@@ -178,7 +178,7 @@ def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False)
     dataset = _locate_dataset(config, overrides, layout, built_in=optimizes)
     source, evaluators, warnings = _read_files(config, layout, dataset)
     environment = read_environment(layout.project)
-    judge_model = choose_model(config.options.eval_model, environment)
+    judge_model, model_notes = choose_model(config.options.eval_model, environment)
     agent, agent_notes = find_agent(
         config.agent,
         layout.project,
@@ -198,7 +198,7 @@ def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False)
         evaluators=evaluators,
         judge_model=judge_model,
         uses_cache=overrides.cache,
-        notes=(*loaded.notes, *warnings, *agent_notes),
+        notes=(*loaded.notes, *warnings, *model_notes, *agent_notes),
     )
     _check_models(setup, loaded, optimizes=optimizes)
     if optimizes:
@@ -220,7 +220,12 @@ def _check_models(setup: Setup, loaded: LoadedConfig, *, optimizes: bool) -> Non
     names = {*setup.models.values()} | ({setup.optimizer_model} if optimizes else set())
     try:
         for name in sorted(names):
-            resolve_endpoint(name, setup.config.models, setup.environment)
+            endpoint = resolve_endpoint(name, setup.config.models, setup.environment)
+            if setup.config.options.max_cost and not endpoint.price and name != OFFLINE:
+                raise InputError(
+                    f"a limit of cost needs the price of model {name!r}",
+                    hint=f"add `models: {{{name}: {{price: {{input: ..., output: ...}}}}}}`",
+                )
     except FilesRefused as error:
         raise FilesRefused([loaded.place(problem) for problem in error.problems]) from error
 

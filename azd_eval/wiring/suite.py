@@ -31,6 +31,7 @@ from azd_eval.formats.tasks import read_task_row
 from azd_eval.generators.model import ModelBlueprintDrafter, ModelTaskDrafter
 from azd_eval.generators.offline import OfflineBlueprintDrafter, OfflineTaskDrafter
 from azd_eval.storage.run_ids import keep_out_of_git
+from azd_eval.targets.callables import load_function
 from azd_eval.wiring.agents import Instructions, find_instructions
 from azd_eval.wiring.environment import Environment, read_environment
 from azd_eval.wiring.evaluators import is_file, locate_from_shell, resolve_evaluators
@@ -198,6 +199,10 @@ def set_up_suite(options: SuiteOptions) -> SuiteSetup:
             hint="`--force` makes new versions and keeps it as a backup; "
             "`--out-file` writes another one",
         )
+    if not options.agent.strip():
+        raise InputError("the agent has no name", hint="give one with `--agent`")
+    if options.callable is not None:
+        load_function(options.callable, layout.project)
     for path in (options.config, layout.foundry / "any", layout.baseline_instructions):
         require_writable_path(path)
     golden, notes = _read_golden(options.dataset)
@@ -213,7 +218,7 @@ def set_up_suite(options: SuiteOptions) -> SuiteSetup:
     environment = read_environment(layout.project)
     replaced = _read_replaced(options.config)
     models = replaced.models if replaced else {}
-    model = choose_model(options.model or _name_generator(replaced), environment)
+    model, model_notes = choose_model(options.model or _name_generator(replaced), environment)
     resolve_endpoint(model, models, environment)
     return SuiteSetup(
         options=options,
@@ -223,7 +228,7 @@ def set_up_suite(options: SuiteOptions) -> SuiteSetup:
         model=model,
         instructions=instructions,
         golden=golden,
-        notes=notes,
+        notes=(*notes, *model_notes),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from azd_eval.domain.criterion import Rubric
+from azd_eval.domain.language import detect_language
 from azd_eval.domain.ports import BlueprintDrafter, TaskDrafter
 from azd_eval.domain.similarity import PromptIndex
 from azd_eval.domain.slots import batch_slots, plan_slots
@@ -79,7 +80,6 @@ async def init_eval(
     on_progress("tasks", 0, plan.max_tasks)
     for size in _ORDER_SIZES:
         before = len(tray.filled)
-        tray.renames = size == _ORDER_SIZES[-1]
         orders = _write_orders(tray, size, plan.brief, blueprint.rubric)
         await _fill(tray, orders, task_drafter, on_progress)
         if not tray.open or 0 < before == len(tray.filled):
@@ -107,11 +107,17 @@ def name_assets(agent: str, existing_names: Iterable[str]) -> AssetNames:
 
 
 def draft_instructions(agent: str, sentence: str) -> str:
-    """Draft plain instructions to start from: what the user said of the agent, and no more."""
+    """Draft plain instructions to start from: what the user said of the agent, and no more.
+
+    All in the language of the sentence: beside another one, no word of ours.
+    """
     scope = read_scope(sentence)
+    topics = ", ".join(scope.topics)
+    if sentence.strip() and detect_language(sentence) != "en":
+        return "\n".join(filter(None, (scope.role, topics))) + "\n"
     about = [scope.role or "Help the user with what they ask."]
-    if scope.topics:
-        about.append(f"You help with: {', '.join(scope.topics)}.")
+    if topics:
+        about.append(f"You help with: {topics}.")
     return fill("starting_instructions.md", {"agent": agent, "about": " ".join(about)})
 
 
@@ -119,12 +125,10 @@ def draft_instructions(agent: str, sentence: str) -> str:
 class _Tray:
     """The slots of a dataset and the tasks that fill them; lets nothing in twice.
 
-    A task fills any open slot of its topic and kind. A name that stands already tells of the same
-    situation in other words; only with `renames` such a task is taken, under a name of its own.
+    A task fills any open slot of its topic and kind; a name that stands already gets a number.
     """
 
     slots: Sequence[Slot]
-    renames: bool = False
     filled: dict[Slot, Task] = field(default_factory=dict)
     faults: Counter[str] = field(default_factory=Counter)
     _prompts: PromptIndex = field(default_factory=PromptIndex)
@@ -158,13 +162,11 @@ class _Tray:
         if slot is None:
             self.faults["more tasks of a kind than were ordered"] += 1
             return
-        names = {one.name for one in self.filled.values()}
-        if task.name in names and not self.renames:
-            self.faults["a name that another task has"] += 1
-        elif not self._prompts.add_if_new(task.turns[0].prompt):
+        if not self._prompts.add_if_new(task.turns[0].prompt):
             self.faults["almost the prompt of another task"] += 1
-        else:
-            self.filled[slot] = replace(task, name=make_unique(task.name, names))
+            return
+        names = {one.name for one in self.filled.values()}
+        self.filled[slot] = replace(task, name=make_unique(task.name, names))
 
     def reasons(self) -> str:
         common = self.faults.most_common(_MOST_REASONS)

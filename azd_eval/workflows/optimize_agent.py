@@ -256,7 +256,8 @@ class _Search:
     ) -> None:
         self._rejected_in_a_row = 0 if decision.accepted else self._rejected_in_a_row + 1
         if not decision.accepted:
-            self._rejected.append(Rejected(candidate.instructions, decision.reason))
+            failures = collect_failures(measurement, self._criteria) if measurement else ()
+            self._rejected.append(Rejected(candidate.instructions, decision.reason, failures))
         result = CandidateResult(
             id=candidate.id,
             parent=candidate.parent,

@@ -278,7 +278,7 @@ async def test_wrappings_around_the_tasks_do_not_matter(answer: str) -> None:
         (ChatReply(json.dumps({"rows": [row(1)]})), "a list `tasks`"),
         (ChatReply(reply("a", 1)), "task 1: expected an object; task 2: expected an object"),
         (ChatReply(reply(row(1)) + reply(row(2))), "several different"),
-        (ChatReply(""), "no JSON object"),
+        (ChatReply(""), "the answer is empty"),
     ],
 )
 async def test_an_unusable_answer_is_sent_back_once_then_told(

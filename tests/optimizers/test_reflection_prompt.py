@@ -108,6 +108,16 @@ def test_says_what_was_tried_and_why_it_was_not_kept() -> None:
     assert shown["rejected"][-1]["change"] is None
 
 
+def test_says_what_an_attempt_missed_that_the_current_instructions_do_not() -> None:
+    known = make_failure("tone", "rude")
+    news = make_failure("dates", "the period must be 30 days")
+    rejected = [Rejected("Help well.", "not better", (known, news))]
+
+    (row,) = sections(make_evidence("Help.", known, rejected=rejected))["rejected"]
+
+    assert [{"criterion": "dates", "reason": news.reason}] == row["missed_otherwise"]
+
+
 def test_every_criterion_is_named_before_one_is_named_twice() -> None:
     failures = [make_failure(f"criterion {n % 60}", f"reason {n} " + "x" * 200) for n in range(400)]
 

@@ -79,17 +79,12 @@ async def test_never_adds_a_rule_twice(start: str) -> None:
     assert DATES_RULE in proposal.instructions
 
 
-async def test_a_rule_that_stands_there_and_does_not_help_is_tied_to_the_question() -> None:
+async def test_a_rule_that_stands_there_is_never_added_again_and_no_question_is_copied() -> None:
     start = f"- {DATES_RULE}\n- {TONE_RULE}\n"
 
     proposal = await RuleOptimizer().propose(make_evidence(start, *FAILURES))
 
-    added = (proposal.instructions or "").removeprefix(start).splitlines()
-    assert [
-        f'- When asked "May I return it?": {DATES_RULE}',
-        f'- When asked "May I return it?": {TONE_RULE}',
-        f'- When asked "Until when?": {DATES_RULE}',
-    ] == added
+    assert (None, "there is no rule left to add") == (proposal.instructions, proposal.fault)
 
 
 async def test_goes_on_to_smaller_changes_until_all_were_rejected() -> None:
@@ -104,7 +99,7 @@ async def test_goes_on_to_smaller_changes_until_all_were_rejected() -> None:
 
     assert "there is no rule left to add" == proposal.fault
     added = [len(item.instructions.splitlines()) - 2 for item in rejected]
-    assert [2, 3, 1, 1, 1, 1, 1] == added
+    assert [2, 1, 1] == added
     assert len({item.instructions for item in rejected}) == len(rejected)
 
 

@@ -59,11 +59,11 @@ def test_what_uses_no_tokens_needs_no_price():
     assert 0.0 == meter.usage({"judge": (1.0, 1.0)}).cost
 
 
-async def test_failed_calls_count_their_tries_only():
+async def test_failed_calls_count_their_further_tries_only():
     meter = Meter()
     model = Metered(ScriptedModel(lambda r: ModelError("no", code="timeout", tries=4)), meter, "m")
 
     with pytest.raises(ModelError):
         await model.complete(ChatRequest((Message("user", ""),), "judge"))
 
-    assert Usage(retries=4, calls_by_role={"judge": 0}) == meter.usage({})
+    assert Usage(retries=3, calls_by_role={"judge": 0}) == meter.usage({})

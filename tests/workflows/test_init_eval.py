@@ -283,21 +283,17 @@ async def test_twins_but_for_numbers_names_or_form_are_dropped(twin) -> None:
     assert 1 == sum(each.name.startswith("task_1_1") for each in drafted.tasks)
 
 
-async def test_a_name_twice_is_the_same_situation_until_the_last_round() -> None:
+async def test_a_name_twice_gets_a_number_where_the_prompts_differ() -> None:
     numbers = count()
 
     def same_name(order: TaskOrder, nth: int) -> TaskDelivery:
         return TaskDelivery(tuple(task(slot, next(numbers), "refund") for slot in order.slots))
 
-    def same_name_later(order: TaskOrder, nth: int) -> TaskDelivery:
-        tasks = same_name(order, nth).tasks
-        return TaskDelivery((*tasks[:-1], replace(tasks[-1], name=f"other_{nth}")))
+    drafted, orders, _ = await draft(same_name, tasks=6)
 
-    drafted, orders, _ = await draft(same_name_later, tasks=6)
-
-    assert 6 == len(drafted.tasks)
-    assert 6 == len({each.name for each in drafted.tasks})
-    assert 1 == len(orders[-1].slots)
+    names = sorted(one.name for one in drafted.tasks)
+    assert ["refund", *(f"refund_{n}" for n in range(2, 7))] == names
+    assert 2 == len(orders)
 
 
 async def test_more_than_was_ordered_is_not_more_than_was_wanted() -> None:
