@@ -74,9 +74,17 @@ def _sentence(fields: Mapping[str, Any]) -> str:
 
 
 _UNITS = {
-    **{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "millisecond": 1e-3},
-    **{"s": 1.0, "sec": 1.0, "second": 1.0, "m": 60.0, "min": 60.0, "minute": 60.0},
-    **{"h": 3600.0, "hour": 3600.0, "d": 86400.0, "day": 86400.0},
+    name: seconds
+    for names, seconds in (
+        ("ns", 1e-9),
+        ("us µs", 1e-6),
+        ("ms millisecond", 1e-3),
+        ("s sec second", 1.0),
+        ("m min minute", 60.0),
+        ("h hour", 3600.0),
+        ("d day", 86400.0),
+    )
+    for name in names.split()
 }
 _PART = rf"(\d+(?:\.\d+)?)\s*({'|'.join(sorted(_UNITS, key=len, reverse=True))})s?(?![a-z])"
 _DURATION = rf"(?:{_PART}[\s,]*(?:and\s+)?)+"
