@@ -13,6 +13,8 @@ more than once in a process, and from a notebook.
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from dataclasses import fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,7 +38,7 @@ async def aevaluate(
 
     `on_trial` is called with each trial as it ends. A missed gate is no error: see `summary.gate`.
     """
-    given = Overrides(**overrides)
+    given = _read_overrides(overrides)
     setup = set_up(_as_path(config), given)
     setup.plan()
     return await open_evaluation(setup, _as_path(given.run_dir)).run(on_trial)
@@ -53,7 +55,7 @@ async def aoptimize(
 
     With `apply`, better instructions are written to where the agent reads them.
     """
-    setup = set_up(_as_path(config), Overrides(**overrides), optimizes=True)
+    setup = set_up(_as_path(config), _read_overrides(overrides), optimizes=True)
     setup.plan()
     if apply:
         require_writable(setup)
@@ -69,6 +71,16 @@ def evaluate(config: Path | str | None = None, **overrides: Any) -> RunSummary:
 def optimize(config: Path | str | None = None, **overrides: Any) -> OptimizationSummary:
     """Do what `aoptimize` does, and wait for it."""
     return _wait_for(aoptimize(config, **overrides))
+
+
+def _read_overrides(given: dict[str, Any]) -> Overrides:
+    known = [field.name for field in fields(Overrides)]
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+            raise TypeError(f"unexpected keyword {name!r}: {hint}")
+    return Overrides(**given)
 
 
 def _as_path(path: Path | str | None) -> Path | None:

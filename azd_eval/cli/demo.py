@@ -9,7 +9,6 @@ from azd_eval.cli.flags import DemoFlags
 from azd_eval.cli.optimization_view import show_optimization
 from azd_eval.cli.result_view import show_run, word_number
 from azd_eval.domain.summary import OptimizationSummary, RunSummary
-from azd_eval.storage.run_folder import read_trials
 from azd_eval.wiring.demo_project import write_demo_project
 from azd_eval.wiring.evaluation import open_evaluation
 from azd_eval.wiring.models import OFFLINE
@@ -57,7 +56,8 @@ def _run(console: Console) -> RunSummary:
     _show_command(console, "azd-eval eval run")
     evaluation = open_evaluation(set_up(None, _OVERRIDES))
     summary = asyncio.run(evaluation.run(lambda _: None))
-    show_run(console, summary, read_trials(evaluation.folder))
+    trials = sorted(evaluation.read_trials(), key=lambda trial: trial.index)
+    show_run(console, summary, trials)
     return summary
 
 

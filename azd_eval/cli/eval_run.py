@@ -35,7 +35,7 @@ def run_suite(flags: RunFlags) -> int:
     setup = set_up(flags.config, _read_overrides(flags))
     plan = setup.plan()
     if flags.dry_run:
-        return show_plan(console, plan, setup.notes)
+        return show_plan(console, plan, setup)
     if setup.engine:
         console.note(f"engine: {setup.engine}")
     evaluation = _open(flags, setup)
@@ -68,15 +68,17 @@ def _find_fault(summary: RunSummary, setup: Setup) -> str | None:
     return "nothing was scored" if summary.score is None else None
 
 
-def show_plan(console: Console, plan: CallPlan, notes: tuple[str, ...]) -> int:
+def show_plan(console: Console, plan: CallPlan, setup: Setup) -> int:
     """Show how many calls there would be, by role."""
-    console.notes(notes)
+    console.notes(setup.notes)
+    if setup.engine:
+        console.say(f"Engine   {setup.engine}")
     console.say(f"Tasks    {plan.tasks}")
     for role in ("agent", "judge", "optimizer"):
         if count := getattr(plan, role):
             console.say(f"{role.capitalize():8} {count} calls")
     console.say(f"Total    {plan.total} calls, if none has to be repeated; none was made")
-    console.show_json({**asdict(plan), "total": plan.total})
+    console.show_json({**asdict(plan), "total": plan.total, "engine": setup.engine})
     return 0
 
 

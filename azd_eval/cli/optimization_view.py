@@ -58,7 +58,7 @@ def _word_change(candidate: CandidateResult, start: float | None) -> str:
 def _show_next(console: Console, summary: OptimizationSummary) -> None:
     if summary.applied_to is not None:
         place = summary.applied_to
-        console.say(f"Applied  {summary.best_id} to {place}; what it replaces is kept in {ARCHIVE}")
+        console.say(f"Applied  {summary.best_id} to {place}; any older text is kept in {ARCHIVE}")
     elif summary.improved:
         console.say()
         console.say("Review the candidate, then apply it:")

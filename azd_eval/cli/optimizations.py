@@ -51,7 +51,7 @@ def apply_candidate(flags: ApplyFlags) -> int:
     layout = _find_layout(flags.config)
     stored = _choose(flags.optimization, layout)
     place = layout.show(apply_stored(layout, stored, flags.candidate))
-    console.say(f"Applied {flags.candidate} to {place}; what it replaces is kept in {ARCHIVE}")
+    console.say(f"Applied {flags.candidate} to {place}; any older text is kept in {ARCHIVE}")
     console.show_json({"candidate": flags.candidate, "applied_to": place})
     return 0
 

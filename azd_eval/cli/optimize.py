@@ -30,7 +30,7 @@ def optimize_instructions(flags: OptimizeFlags) -> int:
     if flags.apply:
         require_writable(setup)
     if flags.dry_run:
-        return show_plan(console, plan, setup.notes)
+        return show_plan(console, plan, setup)
     if setup.engine:
         console.note(f"engine: {setup.engine}")
     iterations = setup.config.options.max_iterations

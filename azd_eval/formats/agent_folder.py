@@ -62,10 +62,14 @@ def write_baseline(agent_configs: Path, instructions: str, *, model: str | None 
     folder = agent_configs / BASELINE.name
     path = folder / _INSTRUCTIONS
     write_new(path, instructions)
+    _write_metadata(folder, model)
+    return path
+
+
+def _write_metadata(folder: Path, model: str | None) -> None:
     if not (folder / _METADATA).exists():
         named = {"model": model} if model else {}
         write_new(folder / _METADATA, dump_yaml(named | {"instruction_file": _INSTRUCTIONS}))
-    return path
 
 
 def apply_instructions(path: Path, instructions: str, agent_configs: Path) -> Path | None:
@@ -79,6 +83,8 @@ def apply_instructions(path: Path, instructions: str, agent_configs: Path) -> Pa
         if b"\r\n" in path.read_bytes():
             instructions = instructions.replace("\r\n", "\n").replace("\n", "\r\n")
     write_atomically(path, instructions)
+    if path == agent_configs / BASELINE.name / _INSTRUCTIONS:
+        _write_metadata(path.parent, None)
     return archived
 
 
