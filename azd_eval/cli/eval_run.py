@@ -1,5 +1,6 @@
 """`eval run`: score every task of the dataset."""
 
+import heapq
 import shlex
 from collections.abc import Callable
 from dataclasses import asdict
@@ -28,6 +29,8 @@ from azd_eval.workflows.run_eval import COMPLETED
 
 GATE_MISSED = 1
 
+_MOST_FAILING = 500
+
 
 def run_suite(flags: RunFlags) -> int:
     """Run the suite; the exit code says whether it was measured and whether it is good enough."""
@@ -41,12 +44,12 @@ def run_suite(flags: RunFlags) -> int:
     evaluation = _open(flags, setup)
     summary = _run(console, evaluation, plan.tasks * setup.config.options.repeats)
     console.notes(summary.notes)
-    show_run(console, summary, _read_in_order(evaluation, summary))
+    show_run(console, summary, _read_failing(evaluation, summary))
     console.show_json(summary.as_dict())
     if summary.stop_reason == INTERRUPTED_BY_USER:
         raise _interrupted(evaluation)
     if fault := _find_fault(summary, setup):
-        raise MeasurementError(f"not measured: {fault}")
+        raise MeasurementError(f"not measured: {fault}", hint=_word_resume(evaluation))
     return GATE_MISSED if not (flags.no_gate or summary.gate.passed) else 0
 
 
@@ -132,17 +135,24 @@ def _run(console: Console, evaluation: Evaluation, total: int) -> RunSummary:
 
 
 def _interrupted(evaluation: Evaluation) -> Interrupted:
-    setup, folder = evaluation.setup, evaluation.folder
-    place = setup.layout.show(folder)
-    run = folder.name if folder.parent == setup.layout.runs else shlex.quote(place)
+    place = evaluation.setup.layout.show(evaluation.folder)
     return Interrupted(
-        f"interrupted; what was measured is kept in {place}",
-        hint=f"go on with `azd-eval eval run --resume-run {run}{word_config(setup.config_path)}`",
+        f"interrupted; what was measured is kept in {place}", hint=_word_resume(evaluation)
     )
 
 
-def _read_in_order(evaluation: Evaluation, summary: RunSummary) -> list[Trial]:
+def _word_resume(evaluation: Evaluation) -> str:
+    setup, folder = evaluation.setup, evaluation.folder
+    is_at_home = folder.parent == setup.layout.runs
+    run = folder.name if is_at_home else shlex.quote(setup.layout.show(folder))
+    return f"go on with `azd-eval eval run --resume-run {run}{word_config(setup.config_path)}`"
+
+
+def _read_failing(evaluation: Evaluation, summary: RunSummary) -> list[Trial]:
     if summary.tasks.passed == summary.tasks.total:
         return []
-    failing = (trial for trial in evaluation.read_trials() if trial.status != "passed")
-    return sorted(failing, key=lambda trial: (trial.index, trial.repeat))
+    failing = (trial for trial in evaluation.read_trials() if trial.status in ("failed", "errored"))
+    # All failing trials of a large run are too many for the memory, and for the screen.
+    return heapq.nsmallest(
+        _MOST_FAILING, failing, key=lambda each: (each.status != "errored", each.index, each.repeat)
+    )

@@ -193,8 +193,9 @@ def test_without_any_config_the_built_in_dataset_serves(shell, world):
     named = shell("optimize", "-m", "m", "--max-iterations", "1", "--json", **connect(world))
     unnamed = shell("optimize", **connect(world))
     offline = shell("optimize", "--max-iterations", "2", "--json")
+    plan = shell("optimize", "--dry-run", "--json")
 
-    assert (0, 2, 0) == (named.code, unnamed.code, offline.code), named.stderr + offline.stderr
+    assert (0, 0, 0) == (named.code, unnamed.code, offline.code), named.stderr + offline.stderr
     folder = f"{named.json['run_dir']}/candidates/baseline/trials.jsonl"
     trials = [json.loads(line) for line in shell.read(folder).splitlines()]
     assert (3, 25) == (
@@ -206,8 +207,8 @@ def test_without_any_config_the_built_in_dataset_serves(shell, world):
             for score in turn["scores"]
         ),
     )
-    assert "--eval-model" in unnamed.stderr
-    assert "rules, not a language model" == offline.json["engine"]
+    assert "no model is named: gpt-4.1-mini is used" in unnamed.stderr
+    assert {"rules, not a language model"} == {offline.json["engine"], plan.json["engine"]}
     assert named.json["best"]["score"] > named.json["baseline"]["score"]
     assert offline.json["stop_reason"]
     assert "my-shop" == named.json["agent"]
