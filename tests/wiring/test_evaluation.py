@@ -1,126 +1,13 @@
 """Runs that go on: what is asked again, what is judged anew, and what is refused."""
 
-import asyncio
-import json
-import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from azd_eval.errors import InputError
-from azd_eval.storage.run_folder import read_latest_trials
-from azd_eval.wiring.evaluation import (
-    find_run,
-    find_unfinished,
-    open_evaluation,
-    resume_evaluation,
-)
-from azd_eval.wiring.overrides import Overrides
-from azd_eval.wiring.setup import set_up
-from tests.cli.shell import KEY, Shell, count_roles
-from tests.fake_openai import FakeOpenAI, FakeRequest, Status
-
-NAMES = tuple(f"task_{number}" for number in range(6))
-MODEL = (
-    "{name: my-agent, model: a, instructions_file: instructions.md, parameters: {temperature: 1}}"
-)
-PYTHON = "{name: my-agent, kind: python, callable: 'agent.py:respond'}"
-AGENT = """\
-def respond(prompt):
-    with open("asked.txt", "a") as file:
-        file.write(prompt + "\\n")
-    return f"About {prompt}: 30 days."
-"""
-
-NO_MODEL = Status(404, {"error": {"code": "model_not_found", "message": "no such model"}})
-REFUSED = Status(400, {"error": {"message": "not today"}})
-
-
-def write_tasks(names=NAMES, question="What of {}?"):
-    rows = (
-        {
-            "name": name,
-            "prompt": question.format(name),
-            "criteria": [{"name": "polite", "instruction": "Is polite"}],
-        }
-        for name in names
-    )
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
-@dataclass
-class World:
-    """A server that finds everything good, but fails in one role for tasks of some names."""
-
-    role: str = "agent"
-    fault: Status = REFUSED
-    names: tuple[str, ...] = ()
-
-    def __call__(self, request: FakeRequest):
-        role = "agent" if request.schema_name is None else "judge"
-        if role == self.role and any(f"What of {name}?" in request.user for name in self.names):
-            return self.fault
-        verdict = {"reason": "as it should be", "score": 1}
-        numbers = re.findall(r"^(\d+)\. ", request.user, re.MULTILINE)
-        match request.schema_name:
-            case None:
-                return "Good day."
-            case "verdicts":
-                return {"verdicts": [{"number": int(number), **verdict} for number in numbers]}
-        return verdict
-
-
-@dataclass
-class Shop:
-    """A project whose models are all on one server, run in this process."""
-
-    shell: Shell
-    server: FakeOpenAI
-
-    def set_up(self, **overrides):
-        return set_up(self.shell.folder / "eval.yaml", Overrides(**overrides))
-
-    def start(self, **overrides):
-        return run(open_evaluation(self.set_up(**overrides)))
-
-    def resume(self, **overrides):
-        setup = self.set_up(**overrides)
-        return run(resume_evaluation(setup, find_unfinished(setup)))
-
-    def change(self, file, before, after):
-        text = self.shell.read(file)
-        assert before in text
-        self.shell.write(file, text.replace(before, after))
-
-    def replies(self, summary):
-        (folder,) = self.shell.folder.glob(f".azure/.foundry/runs/{summary.run_id}")
-        judging = json.loads((folder / "trials.jsonl").read_bytes().splitlines()[-1])["judging"]
-        trials = read_latest_trials(folder, judging)
-        return {trial.task: (trial.status, trial.turns[0].reply) for trial in trials}
-
-
-def run(evaluation):
-    return asyncio.run(evaluation.run(lambda trial: None))
-
-
-@pytest.fixture
-def world():
-    return World()
-
-
-@pytest.fixture
-def shop(world, fake_openai, monkeypatch, tmp_path):
-    shell = Shell(tmp_path / "shop")
-    shell.write_suite(
-        tasks=write_tasks(), agent=MODEL, options="{eval_model: m, concurrency: 1, seed: 1}"
-    )
-    shell.write("agent.py", AGENT)
-    server = fake_openai(world)
-    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.chdir(shell.folder)
-    return Shop(shell, server)
+from azd_eval.wiring.evaluation import find_run, resume_evaluation
+from tests.cli.shell import count_roles
+from tests.shop import MODEL, NAMES, NO_MODEL, PYTHON, REFUSED, run, write_tasks
 
 
 @pytest.mark.parametrize("cache", [True, False])
