@@ -8,7 +8,7 @@ import pytest
 from tests.cli.shell import connect, count_roles, judge_by_name
 from tests.cli.test_interrupt import wait_for
 from tests.fake_openai import Hang
-from tests.wiring.test_evaluation import AGENT, MODEL, NAMES, PYTHON, World, write_tasks
+from tests.shop import AGENT, MODEL, NAMES, PYTHON, World, write_tasks
 
 
 def read_runs(shell):
@@ -159,3 +159,20 @@ def test_the_module_of_the_agent_may_not_change(shell, fake_openai):
 
     assert 2 == refused.code
     assert "changed since it began: agent.callable" in refused.stderr
+
+
+def test_a_limit_says_why_it_ended_and_how_to_go_on(shell, fake_openai):
+    shell.write_suite(tasks=write_tasks())
+    server = fake_openai(World())
+
+    stopped = shell("eval", "run", "--max-calls", "7", "--no-gate", **connect(server))
+    (run,) = read_runs(shell)
+    rest = shell("eval", "run", "--resume-run", run, "--max-calls", "7", **connect(server))
+
+    assert (3, 0) == (stopped.code, rest.code)
+    assert "error: not measured: the limit of 7 calls is reached\n" in stopped.stderr
+    assert f"hint: go on with `azd-eval eval run --resume-run {run}`" in stopped.stderr
+    assert "Stopped  the limit of 7 calls is reached" in stopped.stdout
+    assert "Tasks    6: 3 passed, 0 failed, 0 errored, 3 skipped" in stopped.stdout
+    assert "Tasks    6: 6 passed" in rest.stdout
+    assert 12 == len(server.calls)
