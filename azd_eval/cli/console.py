@@ -44,12 +44,12 @@ class Console:
     def say(self, text: Cell = "") -> None:
         """Print a line of the result; nothing with `--json`."""
         if not self.wants_json:
-            self._out.print(_as_text(text), soft_wrap=not self._out.is_terminal)
+            self._out.print(_as_text(text), soft_wrap=not _is_screen(self._out))
 
     def note(self, text: str) -> None:
         """Print a side remark to stderr; nothing with `--quiet`."""
         if not self._quiet:
-            self._err.print(_as_text(text), soft_wrap=not self._err.is_terminal)
+            self._err.print(_as_text(text), soft_wrap=not _is_screen(self._err))
 
     def notes(self, notes: Iterable[str]) -> None:
         """Print remarks, each led by the word `note`."""
@@ -113,7 +113,7 @@ class ProgressLine:
         self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
-        if self._shown and self._console.is_terminal:
+        if self._shown and _is_screen(self._console):
             self._bar = Progress(
                 TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=24),
@@ -153,9 +153,12 @@ def _as_text(cell: Cell) -> Text:
 
 def _rich_console(stream: Any) -> RichConsole:
     console = RichConsole(file=stream, highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
+    if not _is_screen(console):
         # A pipe has no width: rich would fold at 80 columns and break what others parse.
-        console = RichConsole(
-            file=stream, highlight=False, markup=False, emoji=False, width=_NARROW, no_color=True
-        )
+        console.width = _NARROW
     return console
+
+
+def _is_screen(console: RichConsole) -> bool:
+    """Tell a screen, which folds and redraws, from a log, even one that is to be coloured."""
+    return console.file.isatty() and not console.is_dumb_terminal

@@ -1,6 +1,7 @@
 """`eval init`: the wizard and its scripted twin."""
 
 import asyncio
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from azd_eval.cli.result_view import count_of, word_config, word_usage
 from azd_eval.errors import InputError, Interrupted
 from azd_eval.files import read_text
 from azd_eval.formats.azure_project import AzureAgent, find_agents
+from azd_eval.formats.faults import is_encodable
 from azd_eval.wiring.environment import read_environment
 from azd_eval.wiring.model_choice import DEFAULT_MODEL, names_no_model
 from azd_eval.wiring.suite import CreatedSuite, SuiteOptions, SuiteSetup, set_up_suite
@@ -78,6 +80,9 @@ def _read_options(flags: InitFlags, agent: str) -> SuiteOptions:
     if flags.gen_instruction is not None and flags.gen_instruction_file is not None:
         raise InputError("give `--gen-instruction` or `--gen-instruction-file`, not both")
     sentence = flags.gen_instruction or ""
+    if not is_encodable(sentence):
+        # Where the locale knows no UTF-8, Python leaves the bytes of an argument undecoded.
+        sentence = os.fsencode(sentence).decode("utf-8", "replace")
     if flags.gen_instruction_file is not None:
         sentence = read_text(flags.gen_instruction_file, "generation instruction")
     return SuiteOptions(
