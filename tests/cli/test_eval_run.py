@@ -87,7 +87,8 @@ def test_the_screen_shows_score_tasks_and_reasons(shell, fake_openai):
     for text in (
         "Score    0.83 (95 % interval",
         "refund_policy",
-        "refund_policy · polite_tone: the score is 0",
+        "polite_tone",
+        "the score is 0",
         "Tasks    3: 2 passed, 1 failed, 0 errored, 0 skipped",
         "Verdicts 5 met, 1 unmet",
         "9 calls (3 agent, 6 judge)",
