@@ -10,6 +10,7 @@ from typing import Any
 from azd_eval.domain.task import Task
 from azd_eval.formats.faults import Fault, fold, show, suggest
 from azd_eval.formats.json_text import parse_json
+from azd_eval.formats.task_rows import MOST_ITEMS
 from azd_eval.formats.task_rules import FOREIGN_PROMPT
 from azd_eval.formats.tasks import task_to_row
 
@@ -32,6 +33,7 @@ _CRITERIA_HEADER = re.compile(r"criteri(a|on)\d*")
 _JSON_CRITERIA = re.compile(r'\s*(\[\s*[{\]]|\{\s*")')
 _NAMED_CRITERION = re.compile(r"([\w.~-]+):\s+(.+)")
 _LONGEST_NAME = 60
+_MOST_COLUMNS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ def read_header(cells: Sequence[str], *, strict: bool) -> tuple[list[str | None]
     headers = [cell.strip() for cell in cells]
     while headers and not headers[-1]:
         headers.pop()
+    if len(headers) > _MOST_COLUMNS:
+        return [], [Fault((), f"more than {_MOST_COLUMNS} columns")]
     columns = [find_field(header) for header in headers]
     faults = []
     for index, (header, name) in enumerate(zip(headers, columns, strict=True)):
@@ -118,7 +122,7 @@ def _read_json(cell: str) -> tuple[Any, list[Fault]]:
 
 def _read_criteria(cell: str) -> tuple[list[Any], list[Fault]]:
     if not _JSON_CRITERIA.match(cell):
-        lines = map(str.strip, re.split(r"\r\n?|\n", cell))
+        lines = map(str.strip, re.split(r"\r\n?|\n", cell, maxsplit=MOST_ITEMS))
         return [_read_criterion(line) for line in lines if line], []
     value, faults = _read_json(cell)
     return value if isinstance(value, list) else [] if value is None else [value], faults

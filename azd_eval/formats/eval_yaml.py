@@ -10,7 +10,7 @@ from azd_eval.config import DEFAULT_ITERATIONS, EvalConfig
 from azd_eval.domain.gate import read_error_limit, read_share
 from azd_eval.errors import FilesRefused, Problem
 from azd_eval.formats.eval_aliases import Adopted, adopt
-from azd_eval.formats.faults import Fault, Loc, name_field, name_kind
+from azd_eval.formats.faults import Fault, Loc, cut_faults, name_field, name_kind
 from azd_eval.formats.schema import Schema
 from azd_eval.formats.yaml_files import Mark, dump_yaml, read_yaml
 from azd_eval.formats.yaml_scalars import fit
@@ -70,7 +70,7 @@ def load_eval_yaml(path: Path) -> LoadedConfig:
     config, mismatches = _SCHEMA.read(tree)
     faults += [*mismatches, *_find_pasted_keys(tree), *_find_unreplaced(tree)]
     if config is None or faults:
-        problems = [file.place(_as_written(fault, adopted)) for fault in faults]
+        problems = [file.place(_as_written(fault, adopted)) for fault in cut_faults(faults)]
         raise FilesRefused(sorted(problems, key=lambda problem: problem.line or 0))
     notes = (file.place(note) for note in adopted.notes)
     places = {name_field(loc) or "": value for loc, (value, _) in file.places.items()}

@@ -1,14 +1,14 @@
 """Adaptive evaluators on disk: YAML, azd's bare JSON list, and versions in file names."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from azd_eval.domain.criterion import Rubric
 from azd_eval.errors import FilesRefused, InputError, Problem
-from azd_eval.formats.faults import Fault, in_one_sentence, suggest
+from azd_eval.formats.faults import Fault, cut_faults, in_one_sentence, suggest
 from azd_eval.formats.json_files import read_json
 from azd_eval.formats.rubric_rows import (
     RubricRow,
@@ -27,7 +27,8 @@ _LABEL = re.compile(r"(.+)/v(\d{1,9})")
 _VERSION = re.compile(r"v?(\d{1,9})(?:\.0)?")
 _FOREIGN = re.compile(r"[^A-Za-z0-9_.~-]+")
 
-Place = Callable[[Fault, str | None], Problem]
+Items = Sequence[str | None]
+Place = Callable[[Sequence[Fault], Items], list[Problem]]
 
 
 def read_rubric(row: Mapping[str, Any], find_pattern_fault: FindPatternFault = None) -> Rubric:
@@ -55,7 +56,9 @@ def read_evaluator(path: Path, find_pattern_fault: FindPatternFault = None) -> R
     except InputError as error:
         raise FilesRefused([Problem(error.message, hint=error.hint)]) from error
     if faults := check_rubric(tree, find_pattern_fault):
-        raise FilesRefused([place(fault, _name_item(tree, fault)) for fault in faults])
+        faults = cut_faults(faults)
+        problems = place(faults, [_name_item(tree, fault) for fault in faults])
+        raise FilesRefused(sorted(problems, key=lambda problem: problem.line or 0))
     return build_rubric(tree)
 
 
@@ -110,7 +113,11 @@ def _word_not_found(
 
 def _read_yaml(path: Path) -> tuple[Any, Place]:
     file = read_yaml(path, "evaluator file")
-    return fit(file.tree, RubricRow), file.place
+
+    def place(faults: Sequence[Fault], items: Items) -> list[Problem]:
+        return [file.place(*each) for each in zip(faults, items, strict=True)]
+
+    return fit(file.tree, RubricRow), place
 
 
 def _read_json(path: Path) -> tuple[Any, Place]:
@@ -124,7 +131,11 @@ def _read_json(path: Path) -> tuple[Any, Place]:
         "lowest_grade_fails": True,
         "dimensions": file.tree,
     }
-    return tree, lambda fault, item: file.place(replace(fault, loc=fault.loc[1:]), item)
+
+    def place(faults: Sequence[Fault], items: Items) -> list[Problem]:
+        return file.place([replace(fault, loc=fault.loc[1:]) for fault in faults], items)
+
+    return tree, place
 
 
 def _name_item(tree: Any, fault: Fault) -> str | None:

@@ -1,5 +1,6 @@
 """A JSON document, and where its parts stand."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ class JsonFile:
     text: str
     tree: Any
 
-    def place(self, fault: Fault, item: str | None = None) -> Problem:
-        """Give a fault its line and column; a missing key stands where its object begins."""
-        return _place(self.path, self.text, find_offsets(self.text, [fault])[0], fault, item)
+    def place(self, faults: Sequence[Fault], items: Iterable[str | None]) -> list[Problem]:
+        """Give faults their line and column; a missing key stands where its object begins."""
+        placed = zip(find_offsets(self.text, faults), faults, items, strict=True)
+        return [_place(self.path, self.text, *each) for each in placed]
 
 
 def read_json(path: Path, what: str) -> JsonFile:

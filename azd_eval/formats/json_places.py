@@ -1,11 +1,11 @@
-"""Find where parts of a valid JSON text stand, at the speed of the parser."""
+"""Find where parts of a valid JSON text stand, without holding their values."""
 
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
 from azd_eval.formats.faults import Fault, Loc
+from azd_eval.formats.json_text import find_brackets
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 # What a number is does not matter here, and `int` refuses a long one.
@@ -22,16 +22,14 @@ def find_offsets(text: str, faults: Sequence[Fault]) -> list[int]:
     start = _skip_space(text, 0)
     places: dict[Loc, tuple[int, int]] = {(): (start, start)}
     pending: list[Loc] = [()] if () in outer else []
-    # A text that could just be read may nest too deeply from here; its faults stand further out.
-    with suppress(RecursionError):
-        while pending:
-            loc = pending.pop()
-            for step, key_offset, offset in _find_members(text, places[loc][1]):
-                member = (*loc, step)
-                if member in wanted:
-                    places[member] = key_offset, offset
-                if member in outer:
-                    pending.append(member)
+    while pending:
+        loc = pending.pop()
+        for step, key_offset, offset in _find_members(text, places[loc][1]):
+            member = (*loc, step)
+            if member in wanted:
+                places[member] = key_offset, offset
+            if member in outer:
+                pending.append(member)
     return [_find_offset(places, fault) for fault in faults]
 
 
@@ -48,10 +46,15 @@ def _find_members(text: str, start: int) -> Iterator[tuple[str | int, int, int]]
             step, end = _DECODER.raw_decode(text, position)
             position = _skip_space(text, _skip_space(text, end) + 1)
         yield step, key_offset, position
-        _, end = _DECODER.raw_decode(text, position)
-        position = _skip_space(text, end)
+        position = _skip_space(text, _find_end(text, position))
         if text[position] == ",":
             position, index = _skip_space(text, position + 1), index + 1
+
+
+def _find_end(text: str, start: int) -> int:
+    if text[start] not in "{[":
+        return _DECODER.raw_decode(text, start)[1]
+    return next(end for end, depth in find_brackets(text, start) if depth == 0)
 
 
 def _skip_space(text: str, position: int) -> int:

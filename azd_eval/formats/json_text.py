@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate, islice
+from itertools import islice
 from typing import Any
 
 from azd_eval.formats.faults import MOST_FAULTS, Fault, Loc, show
@@ -80,8 +80,16 @@ def is_too_deep(text: str) -> bool:
     """Tell whether a valid JSON text nests more than other programs can bear."""
     if text.count("[") + text.count("{") <= _DEEPEST:
         return False
-    depths = accumulate(_STEPS.get(match[0], 0) for match in _BRACKET.finditer(text))
-    return max(depths) > _DEEPEST
+    return max((depth for _, depth in find_brackets(text)), default=0) > _DEEPEST
+
+
+def find_brackets(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Walk the brackets outside of strings: where each ends, how many are open then."""
+    depth = 0
+    for match in _BRACKET.finditer(text, start):
+        if step := _STEPS.get(match[0]):
+            depth += step
+            yield match.end(), depth
 
 
 def walk(text: str) -> Iterator[Node]:

@@ -71,7 +71,7 @@ def check_rubric(tree: Any, find_pattern_fault: FindPatternFault) -> list[Fault]
         faults.append(Fault(("name",), "expected letters, digits, `_`, `.`, `~` and `-` only"))
     first: dict[str, Loc] = {}
     listed = tree.get("dimensions")
-    for index, row in enumerate(listed if isinstance(listed, list) else ()):
+    for index, row in enumerate(listed[:_MOST_DIMENSIONS] if isinstance(listed, list) else ()):
         where: Loc = ("dimensions", index)
         if not isinstance(row, dict):
             continue

@@ -6,7 +6,7 @@ from typing import Any
 
 from azd_eval.formats.faults import Fault, Loc, name_field, name_kind, show
 from azd_eval.formats.schema import Schema
-from azd_eval.formats.task_rows import CriterionRow, TaskRow, TurnRow
+from azd_eval.formats.task_rows import MOST_ITEMS, CriterionRow, TaskRow, TurnRow
 
 _PROMPT = ("prompt", "query")
 _EXPECTED = ("groundTruth", "ground_truth")
@@ -138,7 +138,7 @@ def _find_criteria_faults(group: list[Located], rules: TaskRules) -> list[Fault]
     first: dict[str, tuple[Loc, int]] = {}
     for loc, row in group:
         listed = row.get("criteria")
-        for index, criterion in enumerate(listed if isinstance(listed, list) else ()):
+        for index, criterion in enumerate(listed[:MOST_ITEMS] if isinstance(listed, list) else ()):
             if not isinstance(criterion, dict):
                 continue
             # Paths are made for faults alone: a dataset may have millions of rows without.
@@ -176,7 +176,8 @@ def _name_unspecified(part: Located, kind: type, specified: Sequence[str]) -> li
 def _objects(loc: Loc, listed: object) -> list[Located]:
     if not isinstance(listed, list):
         return []
-    return [((*loc, index), item) for index, item in enumerate(listed) if isinstance(item, dict)]
+    items = enumerate(listed[:MOST_ITEMS])
+    return [((*loc, index), item) for index, item in items if isinstance(item, dict)]
 
 
 def _find_given(row: dict[str, Any], keys: Sequence[str]) -> str | None:

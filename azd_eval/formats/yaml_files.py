@@ -9,7 +9,15 @@ import yaml
 
 from azd_eval.errors import FilesRefused, Problem
 from azd_eval.files import read_text
-from azd_eval.formats.faults import HALF_PAIR, Fault, Loc, is_encodable, name_field, show
+from azd_eval.formats.faults import (
+    HALF_PAIR,
+    Fault,
+    Loc,
+    cut_faults,
+    is_encodable,
+    name_field,
+    show,
+)
 from azd_eval.formats.yaml_scalars import Plain, resolve
 
 _LONGEST = 500_000
@@ -95,7 +103,7 @@ def parse_yaml(text: str, path: str) -> YamlFile:
         raise FilesRefused([Problem(f"invalid YAML: {error}", path)]) from error
     file = YamlFile(path, tree, builder.places)
     if builder.faults:
-        raise FilesRefused([file.place(fault) for fault in builder.faults])
+        raise FilesRefused([file.place(fault) for fault in cut_faults(builder.faults)])
     return file
 
 
