@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all check docs fix help
+.PHONY: demo test test-all fuzz check docs fix help
 
 demo: $(READY)  ## draft, score and improve a small agent offline, in a fresh demo-project/
 	rm -rf demo-project
@@ -21,6 +21,10 @@ test: $(READY)  ## run the quick tests
 
 test-all: $(READY)  ## run every test
 	$(BIN)/pytest -n auto
+
+fuzz: $(READY)  ## put INPUTS=100000 random inputs to each reader (Linux)
+	$(BIN)/python -m pip install --quiet --group fuzz
+	$(BIN)/python tests/fuzz/run_atheris.py --inputs $(or $(INPUTS),100000)
 
 check: $(READY)  ## check format, lint, types, import contracts and generated docs
 	$(BIN)/ruff format --check
