@@ -32,7 +32,8 @@ def show_one(flags: OptimizationFlags) -> int:
     console = Console(flags)
     stored = _choose(flags.optimization, _find_layout(flags.config))
     summary = stored.summary or {}
-    decided = [event for event in stored.events if event.get("event") == "decided"]
+    wanted = {"id", "score", "accepted", "reason", "rationale"}
+    decided = [event for event in stored.events if wanted <= event.keys()]
     console.say(f"{stored.id}: {summary.get('stop_message', 'did not end by itself')}")
     rows = [[c["id"], _score(c), "yes" if c["accepted"] else "no", c["reason"]] for c in decided]
     console.table(["Candidate", ">Score", "Accepted", "Reason"], rows)

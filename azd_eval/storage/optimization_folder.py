@@ -86,9 +86,15 @@ def read_optimization(path: Path) -> StoredOptimization:
         id=path.name,
         path=path,
         manifest=read_json(path / "manifest.json") or {},
-        summary=read_json(path / "summary.json"),
+        summary=_read_summary(path),
         events=tuple(read_json_lines(path / "events.jsonl")),
     )
+
+
+def _read_summary(path: Path) -> Mapping[str, Any] | None:
+    # A summary damaged by hand counts as none: it must not hide the others from a list.
+    summary = read_json(path / "summary.json") or {}
+    return summary if {"baseline", "best", "stop_reason"} <= summary.keys() else None
 
 
 def candidate_instructions(path: Path, candidate_id: str) -> str:

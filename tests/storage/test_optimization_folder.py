@@ -31,16 +31,19 @@ def write_optimization(path: Path) -> OptimizationFolder:
     return folder
 
 
+SUMMARY = {"baseline": {"score": 0.5}, "best": {"id": "baseline"}, "stop_reason": "max_iterations"}
+
+
 def test_a_finished_optimization_reads_back(tmp_path: Path) -> None:
     folder = write_optimization(tmp_path / "support-20261130-101112-ab12")
-    folder.write_summary({"stop_reason": "max_iterations"})
+    folder.write_summary(SUMMARY)
     folder.close()
 
     stored = read_optimization(folder.path)
 
     assert "support-20261130-101112-ab12" == stored.id
     assert {"agent": "support"} == stored.manifest
-    assert {"stop_reason": "max_iterations"} == stored.summary
+    assert SUMMARY == stored.summary
     assert ({"event": "decided", "id": "baseline"},) == stored.events
 
 
