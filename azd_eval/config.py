@@ -141,7 +141,7 @@ class EvalConfig(_Strict):
 
     name: str | None = Field(default=None, description="name of the suite; default: the agent's")
     agent: AgentConfig
-    dataset_file: Text | None = Field(default=None, description="tasks, one JSON object a line")
+    dataset_file: Text | None = Field(default=None, description="tasks, as JSONL or CSV")
     dataset: DatasetReference | None = Field(default=None, description="azd's later spelling")
     evaluators: tuple[EvaluatorReference, ...] = Field(
         default=(EvaluatorReference(name=TASK_ADHERENCE),),
