@@ -147,7 +147,7 @@ def _write_cell(name: str, value: Any) -> str:
         return value
     if name == _CRITERIA:
         lines = "\n".join(f"{each['name']}: {each['instruction']}" for each in value)
-        # What the plain form cannot say - weights, checks, line breaks - the reader tells.
+        # Weights, checks, line breaks: whether the plain form says all, its reader knows.
         if _read_criteria(lines) == (value, []):
             return lines
     return json.dumps(value, ensure_ascii=False)

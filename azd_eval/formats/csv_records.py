@@ -12,13 +12,13 @@ from azd_eval.formats.faults import Fault
 LONGEST_CELL = csv.field_size_limit()
 
 _DELIMITERS = ",;\t|"
-_NAMED_DELIMITER = re.compile(r"sep=(.)\s*", re.IGNORECASE)
+_NAMED_DELIMITER = re.compile(rf"sep=([{_DELIMITERS}])\s*", re.IGNORECASE)
 _TOO_LONG = f"a cell is not closed, or longer than {LONGEST_CELL} characters"
 _DOUBLE_IT = 'a cell begins and ends with `"`; write a quotation mark inside it as `""`'
 _CAUSES = {
     "field larger": (_TOO_LONG, _DOUBLE_IT),
     "unexpected end": ("a cell is not closed", _DOUBLE_IT),
-    "'": ("a cell goes on after its closing quotation mark", _DOUBLE_IT),
+    "expected after": ("a cell goes on after its closing quotation mark", _DOUBLE_IT),
 }
 _SAVE_AS_UTF8 = "save the file as UTF-8; in Excel, as `CSV UTF-8 (Comma delimited)`"
 

@@ -149,6 +149,13 @@ def test_an_empty_dataset_is_refused(content: bytes) -> None:
     assert ("error", "the dataset is empty") == (problem.severity, problem.message)
 
 
+@pytest.mark.parametrize("named", ['"', " ", "a", "\\", ";;", ""])
+def test_a_delimiter_that_is_none_is_a_header_like_any_other(named: str) -> None:
+    errors = [each for each in inspect(f"sep={named}\nprompt\np\n").problems if each.line == 1]
+
+    assert "missing column `prompt`" in {problem.message for problem in errors}
+
+
 def test_blank_records_and_the_line_that_names_the_delimiter_are_passed_over() -> None:
     dataset = CsvDataset(write('\nsep=|\nname|prompt|\n||\n  \na|"1,2;3;4"||\n\nb|c\n|||\n'))
 
