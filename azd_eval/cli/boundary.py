@@ -11,6 +11,7 @@ import typer
 
 from azd_eval.cli.plain_text import show_controls
 from azd_eval.errors import AzdEvalError, FilesRefused, InputError
+from azd_eval.wiring.environment import read_process_environment
 
 BUG = 70
 INTERRUPTED = 130
@@ -54,7 +55,7 @@ def _run(app: typer.Typer, arguments: Sequence[str] | None) -> int:
         return _explain(error, wants_traceback=wants_traceback)
     except OSError as error:
         if wants_traceback:
-            sys.stderr.write(traceback.format_exc())
+            _show_traceback()
         return _explain_system(error)
     except Exception:
         return _report_bug()
@@ -84,7 +85,7 @@ def _explain_usage(error: typer.TyperException) -> int:
 
 def _explain(error: AzdEvalError, *, wants_traceback: bool) -> int:
     if wants_traceback and not isinstance(error, FilesRefused):
-        sys.stderr.write(traceback.format_exc())
+        _show_traceback()
     _complain(error.message, error.hint)
     return error.exit_code
 
@@ -98,14 +99,23 @@ def _complain(message: str, hint: str | None = None) -> None:
     lines = [f"error: {line}" for line in message.splitlines() or [""]]
     if hint:
         lines += ["", *(f"hint: {line}" for line in hint.splitlines())]
-    sys.stderr.write(show_controls("\n".join(lines)) + "\n")
+    sys.stderr.write(show_controls(_redact("\n".join(lines))) + "\n")
+
+
+def _show_traceback() -> None:
+    sys.stderr.write(_redact(traceback.format_exc()))
+
+
+def _redact(text: str) -> str:
+    # What the user's own code raises may tell the keys that it has got from us.
+    return read_process_environment().redact(text)
 
 
 def _report_bug() -> int:
     with tempfile.NamedTemporaryFile(
         "w", prefix="azd-eval-", suffix=".log", delete=False, encoding="utf-8"
     ) as file:
-        file.write(traceback.format_exc())
+        file.write(_redact(traceback.format_exc()))
     kind, fault, _ = sys.exc_info()
     name = kind.__name__ if kind else "error"
     _complain(f"this is a bug of azd-eval ({name}: {fault})", f"the traceback is in {file.name}")

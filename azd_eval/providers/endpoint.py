@@ -12,6 +12,7 @@ _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 _AZURE_TAIL = re.compile(r"/(openai|models|api/projects)(/|\Z).*")
 _DEPLOYMENT = re.compile(r"/deployments/([^/]+)")
+_SHORTEST_KEY = 8
 _UNDATED = ("v1", "preview", "latest")
 _SECRET_SHAPES = r"\S*\*{3,}\S*|\b[sp]k-[\w-]{6,}|\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?"
 
@@ -58,6 +59,11 @@ class Endpoint:
     def identity(self) -> tuple[Any, ...]:
         """Give all that tells answers of this endpoint from those of another."""
         return (self.base_url, self.model, self.api_version, dict(self.parameters))
+
+    def hide_key(self, text: str) -> str:
+        """Blot the whole key out of a text; dummies such as `none` are words, no keys."""
+        is_secret = self.api_key and len(self.api_key) >= _SHORTEST_KEY
+        return text.replace(self.api_key or "", "***") if is_secret else text
 
     def redact(self, text: str) -> str:
         """Blot the key out of a text, whole or half-masked, and whatever else looks like one."""

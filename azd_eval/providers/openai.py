@@ -130,7 +130,9 @@ class OpenAIModel:
             if wants_json and not text and (called := _read_calls(choice["message"])):
                 text, finish_reason = called, "stop"
             reply = ChatReply(
-                text=text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
+                text=self._endpoint.hide_key(
+                    text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+                ),
                 finish_reason=str(finish_reason or "stop"),
                 input_tokens=_read_tokens(payload, "prompt_tokens"),
                 output_tokens=_read_tokens(payload, "completion_tokens"),

@@ -1,10 +1,11 @@
-"""Admit and count the calls of an agent that is no chat model of ours."""
+"""Admit and count the calls of an agent that is no chat model of ours; keep its secrets."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from azd_eval.domain.ports import Target, TargetRequest
 from azd_eval.domain.task import Reply
+from azd_eval.errors import TargetError
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,14 +13,19 @@ class CountedTarget:
     """A target around a target.
 
     `admit` is asked before each turn and may raise `ModelError`; `count` is told of each answer.
+    What the agent says or raises passes through `redact`: it has our keys in its environment.
     """
 
     inner: Target
     admit: Callable[[], None]
     count: Callable[[], None]
+    redact: Callable[[str], str]
 
     async def respond(self, request: TargetRequest) -> Reply:
         self.admit()
-        reply = await self.inner.respond(request)
+        try:
+            reply = await self.inner.respond(request)
+        except TargetError as error:
+            raise TargetError(self.redact(error.message), hint=error.hint) from None
         self.count()
-        return reply
+        return replace(reply, text=self.redact(reply.text))

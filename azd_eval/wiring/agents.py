@@ -1,6 +1,6 @@
 """Find the agent under evaluation: its kind, its model, its instructions and where they live."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -67,13 +67,21 @@ class Agent:
         if not self.instructions.text.strip():
             raise InputError(f"the agent {self.name!r} has no instructions", hint=_LINES_TO_ADD)
 
-    def build_target(self, pool: ModelPool, timeout_s: float) -> Target:
-        """Make the live agent; its calls share the gate and the meter of the pool."""
+    def build_target(
+        self, pool: ModelPool, timeout_s: float, redact: Callable[[str], str]
+    ) -> Target:
+        """Make the live agent; its calls share the gate and the meter of the pool.
+
+        `redact` blots our keys out of what the user's code says.
+        """
         if self.function is None:
             return ChatTarget(pool.model(self.model or ""), self.parameters)
         python = PythonTarget(self.function, pool.gate, timeout_s)
         return CountedTarget(
-            python, pool.budget.admit, lambda: pool.meter.count_call("agent", self.name)
+            python,
+            admit=pool.budget.admit,
+            count=lambda: pool.meter.count_call("agent", self.name),
+            redact=redact,
         )
 
 

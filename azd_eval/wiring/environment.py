@@ -13,6 +13,9 @@ from azd_eval.errors import FilesRefused, InputError, Problem
 ENV_FILES = (".env", ".env.local", ".env.local.user")
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+# Shorter values, such as `none` or `ollama`, are no secrets but words.
+_SHORTEST_SECRET = 8
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -31,6 +34,22 @@ class Environment:
     def first_set(self, *names: str) -> str | None:
         """Name the first of some variables that is set, or None."""
         return next((name for name in names if name in self._values), None)
+
+    def redact(self, text: str, *names: str) -> str:
+        """Blot out the values of these variables, and of all whose names speak of secrets."""
+        secrets = {
+            value
+            for name, value in self._values.items()
+            if (name in names or _SECRET_NAME.search(name)) and len(value) >= _SHORTEST_SECRET
+        }
+        for secret in sorted(secrets, key=len, reverse=True):
+            text = text.replace(secret, "***")
+        return text
+
+
+def read_process_environment() -> Environment:
+    """Read the variables of the process alone."""
+    return Environment(os.environ)
 
 
 def read_environment(folder: Path) -> Environment:

@@ -144,7 +144,7 @@ class Setup:
         options = self.config.options
         judge = RememberedJudge(self._build_judge(pool, journal), memory.recall_verdicts)
         evaluators = self.evaluators.build(judge)
-        target = self.agent.build_target(pool, options.timeout_s)
+        target = self.agent.build_target(pool, options.timeout_s, self._redact)
         bench = Bench(target, evaluators, journal, memory.recall_reply)
         batched = options.judge == "batched"
 
@@ -154,6 +154,10 @@ class Setup:
                 return await bench.run_trial(spec)
 
         return LocalExecutor(run_trial, options.concurrency)
+
+    def _redact(self, text: str) -> str:
+        names = [model.api_key_env for model in self.config.models.values() if model.api_key_env]
+        return self.environment.redact(text, *names)
 
     def _build_judge(self, pool: ModelPool, journal: Journal) -> Judge:
         if self.judge_model == OFFLINE:
