@@ -221,7 +221,8 @@ class _Dumper(yaml.SafeDumper):
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = "|" if "\n" in text else None
-    if text.translate(_NO_BREAKS) != text:
+    # A block that keeps several line breaks at its end would need a mark of the document's end.
+    if text.translate(_NO_BREAKS) != text or text.endswith("\n\n") or text == "\n":
         style = '"'
     elif text in _OLD_FLAGS or resolve(Plain(text)) != text:
         style = "'"

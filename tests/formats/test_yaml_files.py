@@ -254,6 +254,13 @@ def test_what_is_written_is_read_back_equal(tree: Any) -> None:
     assert tree == resolve(parse_yaml(dump_yaml(tree), "x").tree)
 
 
+@pytest.mark.parametrize("text", ["\n", "\n\n", "a\n", "a\n\n", "\na", " \n", "a\n \n", "\r\n"])
+def test_what_is_written_can_be_followed_by_more(text: str) -> None:
+    written = dump_yaml({"a": text}) + dump_yaml({"b": "c"})
+
+    assert {"a": text, "b": "c"} == parse_yaml(written, "x").tree
+
+
 def test_written_files_are_easy_to_edit() -> None:
     written = dump_yaml(
         {"list": ["plain", "no", "1.10", "12:30", "two\nlines\n"], "empty": [], "flag": True}
