@@ -3,11 +3,11 @@
 Keeps a few numbers per task and criterion, never replies, so that a large run stays small.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from azd_eval.domain.score import Outcome, Status, Trial, mean
+from azd_eval.domain.score import OUTCOMES, Status, Trial, mean
 from azd_eval.domain.statistics import proportion_interval, score_interval
 from azd_eval.domain.summary import (
     CategoryResult,
@@ -16,6 +16,8 @@ from azd_eval.domain.summary import (
     TaskCounts,
     TaskResult,
 )
+
+MOST_CRITERIA = 10_000
 
 
 @dataclass(slots=True)
@@ -59,7 +61,8 @@ class Tally:
     def __init__(self, repeats: int = 1) -> None:
         self._repeats = repeats
         self._tasks: dict[int, _TaskTally] = {}
-        self._criteria: dict[tuple[str, str], Counter[Outcome]] = {}
+        # One number per outcome, in their order: a large run may have a criterion per task.
+        self._criteria: dict[tuple[str, str], list[int]] = {}
         self.trials = 0
         self.errored_trials = 0
 
@@ -75,7 +78,8 @@ class Tally:
             for score in turn.scores:
                 for verdict in score.verdicts:
                     key = (score.evaluator, verdict.criterion)
-                    self._criteria.setdefault(key, Counter())[verdict.outcome] += 1
+                    counts = self._criteria.setdefault(key, [0] * len(OUTCOMES))
+                    counts[OUTCOMES.index(verdict.outcome)] += 1
                     task.met += verdict.outcome == "met"
                     task.asked += verdict.value is not None
 
@@ -84,20 +88,30 @@ class Tally:
         return tuple(task.conclude(index) for index, task in sorted(self._tasks.items()))
 
     def criteria(self) -> tuple[CriterionResult, ...]:
-        """Give one result per criterion, by evaluator and name."""
-        return tuple(self._conclude(*item) for item in sorted(self._criteria.items()))
+        """Give one result per criterion, by evaluator and name.
 
-    def _conclude(self, key: tuple[str, str], outcomes: Counter[Outcome]) -> CriterionResult:
-        met, decided = outcomes["met"], outcomes["met"] + outcomes["unmet"]
-        evaluator, name = key
+        Of more than 10,000, those asked most often; the others of an evaluator are one result.
+        """
+        keys = sorted(self._criteria, key=lambda key: (-sum(self._criteria[key]), key))
+        rows = {key: self._criteria[key] for key in keys[:MOST_CRITERIA]}
+        others: dict[str, list[list[int]]] = defaultdict(list)
+        for key in keys[MOST_CRITERIA:]:
+            others[key[0]].append(self._criteria[key])
+        for evaluator, group in others.items():
+            name = f"{len(group)} other criteria"
+            rows[evaluator, name] = [sum(counts) for counts in zip(*group, strict=True)]
+        return tuple(self._conclude(*row) for row in sorted(rows.items()))
+
+    def _conclude(self, key: tuple[str, str], counts: list[int]) -> CriterionResult:
+        met, unmet, not_applicable, undecided, unusable = counts
+        decided = met + unmet
         return CriterionResult(
-            evaluator,
-            name,
-            met=met,
-            unmet=outcomes["unmet"],
-            not_applicable=outcomes["not_applicable"],
-            undecided=outcomes["undecided"],
-            unusable=outcomes["unusable"],
+            *key,
+            met,
+            unmet,
+            not_applicable,
+            undecided,
+            unusable,
             rate=met / decided if decided else None,
             # Repeats of one task are not independent: they count as one observation together.
             interval=proportion_interval(met / self._repeats, decided / self._repeats),

@@ -27,7 +27,7 @@ from azd_eval.prompts import template
 from azd_eval.reports.chart import draw_scores
 from azd_eval.reports.wording import FILTERS, NOTHING, is_finite, make_visible
 
-MOST_TASKS = 500
+MOST_LISTED = 500
 MOST_CRITERIA = 25
 
 _FAILING_FIRST: tuple[Status, ...] = ("failed", "errored", "skipped", "passed")
@@ -62,13 +62,16 @@ class _CandidateView:
 def render_run(summary: RunSummary, trials: Iterable[Trial]) -> str:
     """Write the page of a run; `trials` in any order.
 
-    Details are given of the first 500 tasks, failing ones first; the page says what it leaves out.
+    Details are given of the first 500 tasks, failing ones first, and of as many criteria; the page
+    says what it leaves out.
     """
     shown = _view_tasks(summary.results, trials)
+    criteria = sorted(summary.criteria, key=_lowest_rate_first)
     return _render(
         "report_run.html",
         summary=summary,
-        criteria=sorted(summary.criteria, key=_lowest_rate_first),
+        criteria=criteria[:MOST_LISTED],
+        criteria_left_out=len(criteria[MOST_LISTED:]),
         tasks=shown,
         statuses=_count_statuses(shown),
         left_out=len(summary.results) - len(shown),
@@ -88,14 +91,14 @@ def render_optimization(summary: OptimizationSummary, instructions: Mapping[str,
 
 def _view_tasks(results: Iterable[TaskResult], trials: Iterable[Trial]) -> list[_TaskView]:
     ordered = sorted(results, key=lambda result: _FAILING_FIRST.index(result.status))
-    groups: dict[int, list[Trial]] = {result.index: [] for result in ordered[:MOST_TASKS]}
+    groups: dict[int, list[Trial]] = {result.index: [] for result in ordered[:MOST_LISTED]}
     for trial in trials:
         # A large run is not in memory as a whole.
         if trial.index in groups:
             groups[trial.index].append(trial)
     return [
         _TaskView(result, tuple(sorted(groups[result.index], key=lambda trial: trial.repeat)))
-        for result in ordered[:MOST_TASKS]
+        for result in ordered[:MOST_LISTED]
     ]
 
 

@@ -8,6 +8,7 @@ from azd_eval.domain.score import OUTCOMES
 from azd_eval.domain.statistics import proportion_interval
 from azd_eval.domain.summary import CategoryResult, CriterionResult, TaskCounts, TaskResult
 from azd_eval.domain.tally import (
+    MOST_CRITERIA,
     Tally,
     count_tasks,
     group_by_category,
@@ -38,6 +39,20 @@ def _repeat(statuses, index=0):
         make_trial(*full[letter], index=index, repeat=repeat)
         for repeat, letter in enumerate(statuses)
     ]
+
+
+def test_of_very_many_criteria_the_rare_ones_are_counted_together():
+    once = [make_verdict("unmet", f"once {number:05}") for number in range(MOST_CRITERIA + 2)]
+    often = make_verdict("met", "often")
+    tally = _tally(make_trial(verdicts=(*once, often)), make_trial(index=1, verdicts=(often,)))
+
+    rows = tally.criteria()
+
+    assert MOST_CRITERIA + 1 == len(rows)
+    together, first, last = rows[0], rows[1], rows[-1]
+    assert ("3 other criteria", 0, 3) == (together.name, together.met, together.unmet)
+    assert ("often", 2, "once 09998") == (first.name, first.met, last.name)
+    assert len(once) + 2 == sum(row.met + row.unmet for row in rows)
 
 
 def test_two_perfect_tasks_of_three_make_two_thirds():

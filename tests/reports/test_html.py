@@ -281,6 +281,17 @@ def test_many_criteria_are_folded_lowest_rate_first():
     assert html.index("show 16 more criteria") < html.index(">c40<")
 
 
+def test_more_criteria_than_anybody_reads_are_left_out():
+    criteria = tuple(CriterionResult("e", f"c{n:04}", rate=n / 600) for n in range(600))
+    trials = [_trial()]
+
+    html = render_run(_run(trials, criteria=criteria), trials)
+
+    assert ">c0499<" in html
+    assert ">c0500<" not in html
+    assert "100 further criteria are left out here" in html
+
+
 def test_a_very_long_reply_is_folded_and_then_cut():
     reply = "word " * 10_000
     trial = _trial()
