@@ -71,7 +71,7 @@ def test_case_099_brackets_are_text(project, text):
     done = project.run(server, "eval", "run", "--max-errors", "1", FORCE_COLOR="", COLUMNS="200")
 
     assert 1 == done.code, done.output
-    for shown in (f"n {text} · c {text}: why {text}", f"said {text}"):
+    for shown in (f"n {text} · c {text} [builtin.task_adherence]: why {text}", f"said {text}"):
         assert shown in done.stdout
     report = next(d.decode() for name, d in project.files().items() if name.endswith(".html"))
     assert "<b>" not in report.partition("reply ")[2][:40]
