@@ -142,10 +142,13 @@ def test_nothing_is_lost_and_nothing_paid_twice(tmp_path: Path, server: tuple[st
         json.loads(out)["stop_reason"],
         json.loads(out)["errored_trials"],
     ), err
-    (path,) = tmp_path.glob(".azure/.foundry/runs/*/trials.jsonl")
-    trials = list(read_json_lines(path))
+    (run,) = tmp_path.glob(".azure/.foundry/runs/*")
+    trials = list(read_json_lines(run / "trials.jsonl"))
     assert TASKS == len(trials)
     assert dict(map(expected_result, range(TASKS))) == dict(map(read_result, trials))
+    # What is on disk is never asked for again: only what was in flight at a kill is.
+    answers = [each for each in read_json_lines(run / "journal.jsonl") if "task" in each]
+    assert NEEDED == len(answers)
     seen = Counter(calls.read_text())
     assert NEEDED <= seen[GOOD] <= NEEDED + kills * CONCURRENCY
     assert {GOOD, *(letter for _, letter, _ in FAULTS)} == set(seen)
