@@ -152,3 +152,37 @@ def test_what_is_not_json_is_never_written(tmp_path, value):
     log.close()
 
     assert b"" == log.path.read_bytes()
+
+
+CRAMPED = """
+import resource, sys
+from pathlib import Path
+from azd_eval.errors import InputError
+from azd_eval.storage.jsonl_log import JsonLines
+
+def allow(size):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+log = JsonLines(Path(sys.argv[1]))
+log.record({"number": 0})
+allow(24)
+for number in (1, 2):
+    try:
+        log.record({"number": number})
+    except InputError as error:
+        print(error.message)
+allow(resource.RLIM_INFINITY)
+log.record({"number": 3})
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="knows no limits of a process")
+def test_what_a_full_disk_cuts_off_spoils_no_other_line(tmp_path):
+    path = tmp_path / "events.jsonl"
+
+    done = subprocess.run(
+        [sys.executable, "-c", CRAMPED, str(path)], check=True, capture_output=True, text=True
+    )
+
+    assert 2 == done.stdout.count(f"cannot write {str(path)!r}: File too large")
+    assert b'{"number": 0}\n{"number":\n{"number": 3}\n' == path.read_bytes()

@@ -4,7 +4,9 @@ import hashlib
 
 import pytest
 
+import azd_eval
 from tests.fake_openai import Disconnect, FakeReply, Status
+from tests.personas import support_world
 from tests.shop import NAMES, PYTHON, write_tasks
 
 MANY = tuple(f"task_{number}" for number in range(40))
@@ -139,3 +141,16 @@ def test_a_reply_of_unknown_size_counts_as_none(shop, world):
 
     assert "the limit of 30 tokens is reached" == summary.stop_reason
     assert 2 == summary.tasks.passed
+
+
+@pytest.mark.parametrize("limit", [9, 12, 18, 19])
+def test_an_optimization_keeps_to_the_limit_too(shop, limit):
+    shop.server._respond = support_world()
+    shop.shell.write("tasks.jsonl", write_tasks(NAMES[:3]))
+
+    summary = azd_eval.optimize(shop.shell.folder / "eval.yaml", max_calls=limit, max_iterations=5)
+
+    # Baseline and candidate take six calls each, the revision takes one.
+    assert min(limit, 13) == len(shop.server.calls)
+    assert ("candidate_1" if limit >= 13 else "baseline") == summary.best_id
+    assert limit >= 13 or f"the limit of {limit} calls is reached" == summary.stop_message
