@@ -157,3 +157,10 @@ async def test_a_whole_answer_counts_even_if_talk_after_it_was_cut():
     model = _script(ChatReply('{"count": 3} I hope tha', finish_reason="length"))
 
     assert 3 == (await ask(model, REQUEST, _read_count)).value
+
+
+@pytest.mark.parametrize("piece", ["[x ", "{} ", "[1, x "])
+def test_brackets_without_end_are_no_answer(piece):
+    assert {"score": 1} == json_values(900 * piece + '{"score": 1}')[-1]
+    with pytest.raises(ValueError, match="more than 1000 pieces of JSON"):
+        json_values(1001 * piece + '{"score": 1}')

@@ -412,3 +412,12 @@ def test_any_bytes_give_problems_and_never_an_exception(content: bytes) -> None:
         str(problem).encode()
     if inspection.is_good:
         assert inspection.tasks == len(list(dataset)) > 0
+
+
+def test_the_dataset_of_the_manual_is_good() -> None:
+    manual = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    ((table, *_),) = [block.split("```", 1) for block in manual.split("```csv\n")[1:]]
+
+    (task,) = read(table)
+
+    assert ["mentions_30_days", "polite_tone"] == [each.name for each in task.turns[0].criteria]
