@@ -51,10 +51,14 @@ class Console:
         if not self._quiet:
             self._err.print(_as_text(text), soft_wrap=not _is_screen(self._err))
 
+    def remark(self, text: str) -> None:
+        """Print a side remark, led by the word `note`."""
+        self.note(f"note: {text}")
+
     def notes(self, notes: Iterable[str]) -> None:
         """Print remarks, each led by the word `note`."""
         for note in notes:
-            self.note(f"note: {note}")
+            self.remark(note)
 
     def show_json(self, value: Mapping[str, Any]) -> None:
         """Print the result alone, as JSON; nothing without `--json`."""

@@ -33,7 +33,7 @@ def init_suite(flags: InitFlags) -> int:
     options = _read_options(flags, _detect_agent(flags, console, asks=asks))
     if asks:
         options = _ask_what_is_missing(options, flags, console)
-    setup = set_up_suite(options)
+    setup = replace(set_up_suite(options), tell=console.remark)
     _show_plan(setup, console)
     created = _create(setup, console)
     _show_suite(created, console)

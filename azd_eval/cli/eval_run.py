@@ -3,7 +3,7 @@
 import heapq
 import shlex
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from azd_eval.cli.console import Console
@@ -35,7 +35,7 @@ _MOST_FAILING = 500
 def run_suite(flags: RunFlags) -> int:
     """Run the suite; the exit code says whether it was measured and whether it is good enough."""
     console = Console(flags)
-    setup = set_up(flags.config, _read_overrides(flags))
+    setup = replace(set_up(flags.config, _read_overrides(flags)), tell=console.remark)
     plan = setup.plan()
     if flags.dry_run:
         return show_plan(console, plan, setup)

@@ -1,5 +1,7 @@
 """`optimize`: revise the agent's instructions and keep what is better."""
 
+from dataclasses import replace
+
 from azd_eval.cli.console import Console, ProgressLine
 from azd_eval.cli.eval_run import show_plan
 from azd_eval.cli.flags import OptimizeFlags
@@ -26,6 +28,7 @@ def optimize_instructions(flags: OptimizeFlags) -> int:
     """Optimize; exit 0 whether it improved or not, 3 when nothing could be measured."""
     console = Console(flags)
     setup = set_up(flags.config, _read_overrides(flags), optimizes=True)
+    setup = replace(setup, tell=console.remark)
     plan = plan_optimization(setup)
     if flags.apply:
         require_writable(setup)

@@ -1,8 +1,7 @@
 """A finished run on the screen: score, tasks, failing criteria with reasons, what it cost."""
 
 import shlex
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from azd_eval.cli.console import Cell, Console, styled
@@ -14,7 +13,6 @@ from azd_eval.wiring.layout import CONFIG_NAME, Layout
 _MOST_TASKS = 50
 _MOST_FAILURES = 20
 _LONGEST_REASON = 300
-_FAILURES = {"unmet": "Not met", "unusable": "Errors"}
 _COLOURS = {"passed": "green", "failed": "red", "errored": "yellow", "skipped": "dim"}
 
 
@@ -24,7 +22,7 @@ def show_run(console: Console, summary: RunSummary, trials: Iterable[Trial]) -> 
         console.say(styled(f"Engine: {summary.engine}", "bold"))
     console.say()
     _show_tasks(console, summary.results)
-    _show_failures(console, trials)
+    _show_failures(console, trials, summary.stop_reason)
     console.say()
     _show_score(console, summary)
     console.say(f"Usage    {word_usage(summary.usage)}, {summary.duration_s:.1f} s")
@@ -87,33 +85,65 @@ def _task_row(result: TaskResult) -> list[Cell]:
     return [result.name, word_number(result.score), status, f"{result.met}/{result.asked}"]
 
 
-def _show_failures(console: Console, trials: Iterable[Trial]) -> None:
-    groups: dict[str, dict[tuple[str, str], list[str]]] = {"Errors": {}, "Not met": {}}
+def _show_failures(console: Console, trials: Iterable[Trial], stop_reason: str) -> None:
+    errors: dict[str, list[str]] = {}
+    missed: dict[str, list[str]] = {}
     for trial in trials:
-        for title, place, reason in _failures(trial):
-            groups[title].setdefault((trial.task, place), []).append(reason)
-    for title, failures in groups.items():
-        if failures:
-            console.say()
-            console.say(styled(title, "bold"))
-        for (task, place), reasons in islice(failures.items(), _MOST_FAILURES):
-            times = f" ({len(reasons)} times)" if len(reasons) > 1 else ""
-            console.say(f"  {task} · {place}{times}: {_shorten(reasons[0])}")
-        if len(failures) > _MOST_FAILURES:
-            console.say("  ... and more; every verdict is in trials.jsonl")
+        for is_error, place, reason in _find_failures(trial):
+            where = f"{trial.task} · {place}"
+            if is_error:
+                errors.setdefault(reason, []).append(where)
+            else:
+                missed.setdefault(where, []).append(reason)
+    # An error that met every call is said once, as what stopped the run.
+    errors.pop(stop_reason, None)
+    _show_lines(
+        console,
+        "Errors",
+        [
+            f"{places[0]}{_count_others(places)}: {_shorten(reason)}"
+            for reason, places in errors.items()
+        ],
+    )
+    _show_lines(
+        console,
+        "Not met",
+        [
+            f"{where}{_count_times(reasons)}: {_shorten(reasons[0])}"
+            for where, reasons in missed.items()
+        ],
+    )
 
 
-def _failures(trial: Trial) -> Iterator[tuple[str, str, str]]:
+def _show_lines(console: Console, title: str, lines: Sequence[str]) -> None:
+    if lines:
+        console.say()
+        console.say(styled(title, "bold"))
+    for line in lines[:_MOST_FAILURES]:
+        console.say(f"  {line}")
+    if len(lines) > _MOST_FAILURES:
+        console.say("  ... and more; every verdict is in trials.jsonl")
+
+
+def _count_others(places: Sequence[str]) -> str:
+    return f" and {len(places) - 1} more" if len(places) > 1 else ""
+
+
+def _count_times(reasons: Sequence[str]) -> str:
+    return f" ({len(reasons)} times)" if len(reasons) > 1 else ""
+
+
+def _find_failures(trial: Trial) -> Iterator[tuple[bool, str, str]]:
+    """Yield whether it is an error, where it is, and why."""
     for turn in trial.turns:
         if turn.error:
-            yield "Errors", "agent", turn.error
+            yield True, "agent", turn.error
         for score in turn.scores:
             for verdict in score.verdicts:
-                title = _FAILURES.get(verdict.outcome)
-                if title is not None:
+                if verdict.outcome in ("unmet", "unusable"):
                     grade = f" graded {verdict.grade} of 5" if verdict.grade is not None else ""
                     place = f"{verdict.criterion} [{score.evaluator}]{grade}"
-                    yield title, place, verdict.reason or "no reason given"
+                    yield verdict.outcome == "unusable", place, verdict.reason or "no reason given"
 
 
 def _shorten(text: str) -> str:

@@ -38,8 +38,8 @@ class Meter:
         tally.output_tokens += reply.output_tokens
 
     def count_failure(self, role: str, model: str, error: ModelError) -> None:
-        """Count the further tries of a call that got no answer."""
-        self._tallies[role, model].retries += error.tries - 1
+        """Count the further tries of a call that got no answer; it may have had none at all."""
+        self._tallies[role, model].retries += max(0, error.tries - 1)
 
     def count_call(self, role: str, name: str) -> None:
         """Count an answered call of something that is no chat model, such as a Python agent."""

@@ -1,6 +1,6 @@
 """From a config file and what overrides it to checked parts: no model is asked anything here."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,10 @@ BUILT_IN_DATASET = "builtin_coding_tasks.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Everything that a run needs to know, checked. `config` has the overrides in it."""
+    """Everything that a run needs to know, checked. `config` has the overrides in it.
+
+    `tell` hears what the user should know while the models are waited for.
+    """
 
     config_path: Path | None
     config: EvalConfig
@@ -54,6 +57,7 @@ class Setup:
     uses_cache: bool
     notes: tuple[str, ...]
     stop: StopSign = field(default_factory=StopSign)
+    tell: Callable[[str], None] = lambda _: None
 
     @property
     def dataset(self) -> str:
@@ -136,6 +140,7 @@ class Setup:
                     seconds=options.max_time_s,
                 ),
                 stop=self.stop,
+                tell=self.tell,
             )
         )
 

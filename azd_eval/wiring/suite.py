@@ -91,7 +91,10 @@ class CreatedSuite:
 
 @dataclass(frozen=True, slots=True)
 class SuiteSetup:
-    """A suite that can be drafted: everything checked, nothing asked of a model yet."""
+    """A suite that can be drafted: everything checked, nothing asked of a model yet.
+
+    `tell` hears what the user should know while the models are waited for.
+    """
 
     options: SuiteOptions
     layout: Layout
@@ -101,6 +104,7 @@ class SuiteSetup:
     instructions: Instructions | None
     golden: tuple[Task, ...]
     notes: tuple[str, ...]
+    tell: Callable[[str], None] = lambda _: None
 
     @property
     def engine(self) -> str | None:
@@ -123,7 +127,7 @@ class SuiteSetup:
     def _open_pool(self) -> ModelPool:
         # After an interruption nothing is paid twice; new versions want new drafts.
         cache = None if self.options.replaces else self.layout.cache
-        return ModelPool(PoolOptions(self.environment, self.models, cache=cache))
+        return ModelPool(PoolOptions(self.environment, self.models, cache=cache, tell=self.tell))
 
     def _drafters(self, pool: ModelPool) -> tuple[BlueprintDrafter, TaskDrafter]:
         if self.model == OFFLINE:

@@ -12,6 +12,8 @@ from azd_eval.domain.tally import Tally
 
 COMPLETED = "completed"
 
+_FATAL_IN_A_ROW = 3
+
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
@@ -45,10 +47,12 @@ async def run_eval(
 ) -> str:
     """Run all trials, keeping each on disk and counting it as it ends; return the stop reason.
 
-    Draws no further trial once the stop sign is up, and puts it up at the first error that every
-    other trial would meet too, such as a wrong key. The trials under way still end. When
-    interrupted, what ended before is kept and counted.
+    Draws no further trial once the stop sign is up, and puts it up when three trials in a row, or
+    all there are, met an error that every other would meet too, such as a wrong key. Not at the
+    first: a gateway may forbid a single prompt, and then only that task is lost. The trials under
+    way still end. When interrupted, what ended before is kept and counted.
     """
+    fatals: list[str] = []
     async with aclosing(executor.run(job.specs())) as trials:
         async for trial in trials:
             if trial.is_stopped:
@@ -56,6 +60,9 @@ async def run_eval(
             log.append(trial)
             tally.add(trial)
             on_trial(trial)
-            if trial.fatal:
-                job.stop.put_up(trial.fatal)
+            fatals = [*fatals, trial.fatal] if trial.fatal else []
+            if len(fatals) >= _FATAL_IN_A_ROW:
+                job.stop.put_up(fatals[0])
+    if fatals and len(fatals) == tally.trials:
+        job.stop.put_up(fatals[0])
     return job.stop.reason or COMPLETED

@@ -36,6 +36,17 @@ def test_tells_fresh_from_cached_and_adds_up_by_role():
     ) == meter.usage({})
 
 
+@pytest.mark.parametrize(("tries", "retries"), [(0, 0), (1, 0), (4, 3)])
+async def test_tries_after_the_first_are_retries_even_in_vain(tries, retries):
+    meter = Meter()
+    model = ScriptedModel(lambda request: ModelError("no", code="timeout", tries=tries))
+
+    with pytest.raises(ModelError):
+        await Metered(model, meter, "m").complete(ChatRequest((Message("user", "hi"),), "agent"))
+
+    assert Usage(retries=retries, calls_by_role={"agent": 0}) == meter.usage({})
+
+
 @pytest.mark.parametrize(
     ("prices", "cost"),
     [

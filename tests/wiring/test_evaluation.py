@@ -17,9 +17,9 @@ from tests.shop import MODEL, NAMES, NO_MODEL, PYTHON, REFUSED, run, write_tasks
         ("agent", REFUSED, {"agent": 6 + 2, "judge": 6}),
         # The replies are on disk: only the judge is asked again.
         ("judge", REFUSED, {"agent": 6, "judge": 6 + 2}),
-        # Every task would meet this, so the run ends at the third.
-        ("agent", NO_MODEL, {"agent": 6 + 1, "judge": 6}),
-        ("judge", NO_MODEL, {"agent": 6, "judge": 6 + 1}),
+        # Three in a row would end the run.
+        ("agent", NO_MODEL, {"agent": 6 + 2, "judge": 6}),
+        ("judge", NO_MODEL, {"agent": 6, "judge": 6 + 2}),
     ],
 )
 def test_only_what_is_missing_is_asked_in_any_order(shop, world, role, fault, calls, cache):

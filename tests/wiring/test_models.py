@@ -325,6 +325,40 @@ class TestPool:
 
         assert "timeout" == caught.value.code
 
+    async def test_what_a_server_lets_wait_for_is_told(self, fake_openai):
+        server = fake_openai(lambda request: Status(429, retry_after=30))
+        told = asyncio.Queue()
+
+        async with ModelPool(options(server, tell=told.put_nowait)) as pool:
+            call = asyncio.create_task(pool.model("m").complete(ask()))
+            said = await told.get()
+            call.cancel()
+
+        assert said.startswith("'m' at http://127.0.0.1:")
+        assert said.endswith("rate limited (429): something went wrong; waiting 30 s")
+
+    async def test_models_of_one_key_share_their_line_and_its_limits(self, fake_openai):
+        server = fake_openai(lambda request: "ok")
+        models = {
+            "a": ModelConfig(max_rpm=600, base_url=server.base_url, api_key_env="KEY"),
+            "b": ModelConfig(max_tpm=6000, base_url=server.base_url, api_key_env="KEY"),
+            "c": ModelConfig(base_url=server.base_url, api_key_env="OTHER"),
+        }
+        environment = Environment({"KEY": "one", "OTHER": "two"})
+
+        async with ModelPool(PoolOptions(environment=environment, models=models)) as pool:
+            for name in "abc":
+                pool.model(name)
+            await asyncio.gather(
+                *(pool.model(name).complete(ask(str(n))) for n in range(4) for name in "abc")
+            )
+
+        times = {name: [call.time for call in server.calls if call.model == name] for name in "abc"}
+        slow = sorted(times["a"] + times["b"])
+        # Eight calls of one key leave a tenth of a second apart; those of the other just go.
+        assert slow[-1] - slow[0] >= 0.4
+        assert times["c"][-1] < slow[-1]
+
     async def test_rules_are_no_call_to_a_server_but_are_counted(self):
         async with ModelPool(PoolOptions(environment=Environment({}))) as pool:
             await pool.model("offline").complete(ask(purpose="agent"))

@@ -92,8 +92,28 @@ async def test_an_error_that_meets_every_task_stops_the_run_and_keeps_what_ended
 
     assert "the key is wrong" == reason
     assert len(target.history) == len(trials) == tally.trials
-    assert len(trials) <= 2 + 2 * limit
+    assert len(trials) <= 2 + 3 + 2 * limit
     assert 2 == count_tasks(tally.results()).passed
+
+
+async def test_a_prompt_that_a_gateway_forbids_does_not_stop_the_others():
+    def respond(request):
+        forbidden = request.prompt in ("question 0", "question 1", "question 5")
+        return ModelError("forbidden", code="wrong_key") if forbidden else "Good day."
+
+    reason, trials, tally = await _run(ScriptedTarget(respond), limit=1)
+
+    counts = count_tasks(tally.results())
+    assert (COMPLETED, 10, 7, 3) == (reason, len(trials), counts.passed, counts.errored)
+
+
+@pytest.mark.parametrize("tasks", [1, 2])
+async def test_an_error_that_meets_all_tasks_there_are_is_why_it_ended(tasks):
+    target = ScriptedTarget(lambda request: ModelError("the key is wrong", code="wrong_key"))
+
+    reason, trials, _ = await _run(target, TASKS[:tasks])
+
+    assert ("the key is wrong", tasks) == (reason, len(trials))
 
 
 async def test_what_ended_before_an_interruption_is_kept():
