@@ -75,15 +75,20 @@ class Budget:
 
     def admit(self) -> None:
         """Let one call through; raises `ModelError` (`stopped`) when no more may be made."""
+        self.check()
+        share = _own_share.get()
+        if share is not None and share.calls:
+            share.calls -= 1
+        self._admitted += 1
+
+    def check(self) -> None:
+        """Raise as `admit` would, and count nothing: for who waits before a call."""
         share = _own_share.get()
         is_reserved = share is not None and share.calls > 0
         if not self._stop.is_up and (reason := self._find_reached(is_reserved=is_reserved)):
             self._stop.put_up(reason)
         if self._stop.reason and not (is_reserved and self._stop.reason == self._word_calls()):
             raise ModelError(self._stop.reason, code="stopped", tries=0)
-        if share is not None and is_reserved:
-            share.calls -= 1
-        self._admitted += 1
 
     def _left(self) -> int:
         """Count the calls that nobody has made or set aside."""

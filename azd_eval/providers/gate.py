@@ -10,6 +10,7 @@ from azd_eval.providers.pace import Pace
 
 _ANSWERS_PER_PLACE = 3
 _LONG_WAIT_S = 5.0
+_CHECK_EVERY_S = 1.0
 
 
 class Gate:
@@ -32,13 +33,19 @@ class Line:
 
     A refusal that asks for a pause closes the line, until the pause is over or another call is
     answered: then the endpoint is not closed, only that call has to wait. `tell` hears of pauses
-    worth telling, once each.
+    worth telling, once each. `check` is asked during every wait and raises to end it.
     """
 
-    def __init__(self, gate: Gate, tell: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        gate: Gate,
+        tell: Callable[[str], None] = lambda _: None,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self.pace = Pace()
         self._gate = gate
         self._tell = tell
+        self._check = check
         self._credit = gate.limit * _ANSWERS_PER_PLACE
         self._in_flight = 0
         self._opens_at = 0.0
@@ -80,11 +87,19 @@ class Line:
             self._told_until = now + wait
             self._tell(f"{error.message}; waiting {wait:.0f} s")
 
+    async def wait(self, seconds: float) -> None:
+        """Wait before another try."""
+        ends_at = _now() + seconds
+        while (left := ends_at - _now()) > 0:
+            self._check()
+            await asyncio.sleep(min(left, _CHECK_EVERY_S))
+
     async def _wait_for_turn(self) -> None:
         while (wait := self._find_wait()) > 0:
+            self._check()
             self._news.clear()
             with suppress(TimeoutError):
-                async with asyncio.timeout(None if math.isinf(wait) else wait):
+                async with asyncio.timeout(min(wait, _CHECK_EVERY_S)):
                     await self._news.wait()
 
     def _find_wait(self) -> float:

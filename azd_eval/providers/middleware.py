@@ -154,6 +154,7 @@ class Retrying:
                 or state.upcoming_sleep >= course.left_s
             ),
             before_sleep=lambda state: self._before_sleep(state, course),
+            sleep=self._line.wait,
             reraise=True,
         )
         try:

@@ -290,6 +290,6 @@ class ModelPool:
     def _find_line(self, endpoint: Endpoint) -> Line:
         """Give the line of an endpoint: servers count by key, so all models of a key share one."""
         place = endpoint.base_url, endpoint.api_key
-        line = self._lines.setdefault(place, Line(self.gate, self._options.tell))
+        line = self._lines.setdefault(place, Line(self.gate, self._options.tell, self.budget.check))
         line.pace.tighten(endpoint.max_rpm, endpoint.max_tpm)
         return line

@@ -42,6 +42,16 @@ def test_as_many_calls_as_allowed_and_then_the_sign():
     assert "the limit of 3 calls is reached" == stop.reason
 
 
+def test_a_check_counts_nothing_and_raises_when_nothing_is_left():
+    budget, _ = make_budget(calls=2)
+    for _ in range(5):
+        budget.check()
+
+    assert [True, True] == [is_admitted(budget) for _ in range(2)]
+    with pytest.raises(ModelError, match="limit of 2 calls"):
+        budget.check()
+
+
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [

@@ -12,6 +12,7 @@ from azd_eval.providers.gate import Gate, Line
 from azd_eval.providers.middleware import Retrying, RetryPolicy
 from azd_eval.providers.openai import OpenAIModel
 from tests.fake_openai import Status
+from tests.fakes import ScriptedModel
 from tests.virtual_time import in_virtual_time, now
 
 POLICY = RetryPolicy()
@@ -150,6 +151,36 @@ async def test_a_pause_that_begins_while_a_call_waits_for_the_gate_holds_it_back
             return now()
 
     assert [None, 40] == await asyncio.gather(hold(), go())
+
+
+@pytest.mark.parametrize("waits_for", ["pause", "pace", "place", "retry"])
+@in_virtual_time
+async def test_a_stop_ends_every_wait(waits_for):
+    def check():
+        if now() > 10:
+            raise ModelError("enough", code="stopped", tries=0)
+
+    line = Line(Gate(1), check=check)
+    refusal = ModelError("no", code="rate_limited", retry_after=100)
+    model = Retrying(ScriptedModel(lambda request: refusal), line, POLICY)
+    holder = None
+    if waits_for == "pause":
+        line.note_refusal(refusal)
+    elif waits_for == "pace":
+        line.pace.tighten(0.1, None)
+        line.pace.take(0, now())
+    elif waits_for == "place":
+        holder = asyncio.create_task(call(Server(), 1000, line))
+        await asyncio.sleep(0.5)
+
+    with pytest.raises(ModelError, match="enough") as caught:
+        await model.complete(ask())
+
+    assert "stopped" == caught.value.code
+    assert 10 <= now() <= 12
+    if holder:
+        holder.cancel()
+        await asyncio.gather(holder, return_exceptions=True)
 
 
 @in_virtual_time
