@@ -57,7 +57,8 @@ class LimitFlags(CommonFlags):
     """What a run may spend at most; results are kept when a limit is reached."""
 
     max_calls: Annotated[
-        int | None, typer.Option("--max-calls", min=1, help="Stop after N calls, tries in vain included.")
+        int | None,
+        typer.Option("--max-calls", min=1, help="Stop after N calls, tries in vain included."),
     ] = None
     max_tokens: Annotated[
         int | None, typer.Option("--max-tokens", min=1, help="Stop after N tokens.")
