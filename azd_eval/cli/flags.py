@@ -58,7 +58,7 @@ class LimitFlags(CommonFlags):
 
     max_calls: Annotated[
         int | None,
-        typer.Option("--max-calls", min=1, help="Stop after N calls, tries in vain included."),
+        typer.Option("--max-calls", min=1, help="Stop after N calls, vain tries included."),
     ] = None
     max_tokens: Annotated[
         int | None, typer.Option("--max-tokens", min=1, help="Stop after N tokens.")
