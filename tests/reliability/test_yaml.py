@@ -8,36 +8,47 @@ from azd_eval.errors import FilesRefused, InputError
 from tests.cli.shell import connect
 from tests.reliability.projects import make_row, write_rows
 
-NORWAY = "no yes on off y n ~ null true False 1.10 007 1:30 0x1F 1e3 2024-01-01 .5 +1".split()
+NORWAY = "no yes on off y n true False 1.10 007 1:30 0x1F 1e3 2024-01-01 .5 +1".split()
 
 
 @pytest.mark.parametrize("word", NORWAY)
 def test_case_032_text_stays_text_on_its_way_to_the_models(project, word):
     project.write_suite(
         tasks=write_rows([make_row()]),
-        agent=f"{{name: a, instructions: 'Answer {word}', model: {word}}}",
+        agent=f"{{name: a, instructions: {word}, model: {word}}}",
         evaluators="[./quality.yaml]",
         options=f"{{eval_model: {word}}}",
     )
-    config = project.read("eval.yaml").replace(f"'Answer {word}'", word)
-    is_null = word in ("~", "null")
-    project.write("eval.yaml", project.read("eval.yaml") if is_null else config)
     project.write(
         "quality.yaml",
         f"type: rubric\nname: q\ndimensions: [{{id: d{word}, description: {word} it is}}]\n",
     )
     server = project.serve()
 
-    if is_null:
-        with pytest.raises(InputError):
-            project.evaluate()
-        return
     project.evaluate()
 
     agent, judge = server.calls
     assert [word, word] == [agent.model, judge.model]
     assert word == agent.system
     assert f'"d{word}":\n{word} it is' in judge.user
+
+
+@pytest.mark.parametrize("null", ["~", "null", "NULL", ""])
+def test_a_key_without_a_value_is_as_a_key_that_is_not_there(project, null):
+    project.write_suite(
+        tasks=write_rows([make_row()]),
+        agent=f"{{name: a, instructions: Help., model: {null}}}",
+        evaluators="[builtin.task_adherence]",
+        options=f"{{eval_model: {null}}}",
+    )
+    server = project.serve()
+
+    project.evaluate()
+
+    assert ["gpt-4.1-mini", "gpt-4.1-mini"] == [call.model for call in server.calls]
+    project.write("eval.yaml", project.read("eval.yaml").replace("Help.", null))
+    with pytest.raises(InputError):
+        project.evaluate()
 
 
 EVALUATORS = {
