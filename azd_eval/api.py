@@ -5,14 +5,14 @@
     summary = azd_eval.evaluate("eval.yaml", repeats=3)
     better = azd_eval.optimize("eval.yaml", max_iterations=5)
 
-The keywords are the fields of `Overrides`, which are also the flags of the command line. Errors are
-those of `azd_eval.errors`. Every call has its own event loop and clients, so that it may be made
-more than once in a process, and from a notebook.
+The keywords are the fields of `Overrides`, which are also the flags of the command line; where
+several texts may be given, one will do. Errors are those of `azd_eval.errors`. Every call has its
+own event loop and clients, so that it may be made more than once in a process, and from a notebook.
 """
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,6 +26,9 @@ from azd_eval.wiring.overrides import Overrides
 from azd_eval.wiring.setup import set_up
 
 T = TypeVar("T")
+
+# Keywords that take several texts; one alone will do.
+_LISTS = ("evaluators", "task", "category")
 
 
 async def aevaluate(
@@ -80,7 +83,18 @@ def _read_overrides(given: dict[str, Any]) -> Overrides:
             close = get_close_matches(name, known, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
             raise TypeError(f"unexpected keyword {name!r}: {hint}")
-    return Overrides(**given)
+    lists = {name: _as_texts(name, given[name]) for name in _LISTS if name in given}
+    return Overrides(**{**given, **lists})
+
+
+def _as_texts(name: str, value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str | Path):
+        return (str(value),)
+    if not isinstance(value, Iterable):
+        raise TypeError(f"`{name}`: expected a text or several, got {value!r}")
+    return tuple(map(str, value))
 
 
 def _as_path(path: Path | str | None) -> Path | None:

@@ -3,33 +3,36 @@
 import errno
 import hashlib
 import os
-import tempfile
+import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from azd_eval.errors import InputError
 
+_ESCAPES = "backslashreplace"
+
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file so that a reader sees the old content or the new, never a part.
 
-    Makes the folder. Half a surrogate pair, which UTF-8 cannot hold, is written as its escape.
-    Raises `InputError` when the place cannot be written.
+    Makes the folder, follows links, keeps the permissions of a file that exists. Half a surrogate
+    pair, which UTF-8 cannot hold, is written as its escape. Raises `InputError` when the place
+    cannot be written.
     """
     with _explaining(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+        target = path.resolve()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}")
         try:
-            with open(
-                handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n"
-            ) as file:
+            with open(temporary, "x", encoding="utf-8", errors=_ESCAPES, newline="\n") as file:
+                if target.exists():
+                    shutil.copymode(target, temporary)
                 file.write(text)
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def write_new(path: Path, text: str) -> None:

@@ -51,6 +51,10 @@ class Console:
         if not self._quiet:
             self._err.print(_as_text(text), soft_wrap=not _is_screen(self._err))
 
+    def warn(self, text: str) -> None:
+        """Print to stderr what changes the meaning of the result, `--quiet` or not."""
+        self._err.print(_as_text(f"warning: {text}"), soft_wrap=not _is_screen(self._err))
+
     def remark(self, text: str) -> None:
         """Print a side remark, led by the word `note`."""
         self.note(f"note: {text}")

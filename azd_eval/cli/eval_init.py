@@ -146,6 +146,8 @@ def _show_suite(created: CreatedSuite, console: Console) -> None:
             f"  Dataset:               kept  ({count_of(created.tasks, 'task')}, untouched)"
         )
     console.say(f"  Evaluator generation:  done  (registered: {created.evaluator_id})")
+    if created.shortfall:
+        console.warn(created.shortfall)
     console.notes(created.notes)
     console.say()
     console.say("Eval suite created")
@@ -177,6 +179,7 @@ def _describe(created: CreatedSuite) -> dict[str, object]:
         "registered": [name for name in (created.dataset_id, created.evaluator_id) if name],
         "tasks": created.tasks,
         "engine": created.engine,
+        "shortfall": created.shortfall,
         "notes": list(created.notes),
         "calls": created.usage.calls,
     }

@@ -140,10 +140,12 @@ class RunFlags(LimitFlags):
     evaluator: Evaluators = None
     name: Annotated[str | None, typer.Option("--name", help="Name of the run.")] = None
     task: Annotated[
-        str | None, typer.Option("--task", metavar="GLOB", help="Only tasks of such a name.")
+        list[str] | None,
+        typer.Option("--task", metavar="GLOB", help="Only tasks of such a name; repeatable."),
     ] = None
     category: Annotated[
-        str | None, typer.Option("--category", help="Only tasks of this category.")
+        list[str] | None,
+        typer.Option("--category", metavar="TEXT", help="Only this category; repeatable."),
     ] = None
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N tasks.")] = (
         None

@@ -67,7 +67,8 @@ class Evaluator(Protocol):
     """Scores one answered turn. Never raises: what could not be judged is an unusable verdict.
 
     `scores` tells, without any call, whether it has something to decide for a turn, and `questions`
-    how many criteria of it the judge will decide.
+    how many criteria of it the judge will decide. `lacks` names what it needs and the turn does not
+    have, such as the expected answer. It is asked to score only turns that it `scores`.
     """
 
     @property
@@ -77,6 +78,8 @@ class Evaluator(Protocol):
 
     def questions(self, turn: Turn) -> int: ...
 
+    def lacks(self, turn: Turn) -> str | None: ...
+
     async def score(self, item: TurnUnderTest) -> Score: ...
 
 
@@ -84,7 +87,8 @@ class Evaluator(Protocol):
 class JudgeRequest:
     """Criteria to be decided about one reply.
 
-    `graded` asks for 1..5 instead of 0 or 1. `expected` is set only for evaluators that may see it.
+    `graded` asks for 1..5 instead of 0 or 1. `expected` and `grounding` are set only for evaluators
+    that may see them.
     """
 
     evaluator: str
@@ -92,6 +96,7 @@ class JudgeRequest:
     criteria: tuple[Criterion, ...]
     graded: bool = False
     expected: str | None = None
+    grounding: str | None = None
 
 
 class Judge(Protocol):

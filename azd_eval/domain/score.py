@@ -5,10 +5,10 @@ Only *met* and *unmet* are numbers. *Unusable* is an error of the judge; *not ap
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import fsum
-from typing import Literal
+from typing import Any, Literal
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.criterion import HIGHEST_GRADE, LOWEST_GRADE
@@ -24,8 +24,9 @@ OUTCOMES: tuple[Outcome, ...] = ("met", "unmet", "not_applicable", "undecided", 
 class Verdict:
     """The answer to one criterion, and why.
 
-    `grade` is 1..5 where the rubric is graded, else None. An unusable verdict keeps what the judge
-    wrote (`raw`) or how its call failed (`error_code`, as in `ModelError`).
+    `grade` is 1..5 where the rubric is graded, `share` 0..1 where more or less of the criterion can
+    be met, else both are None. An unusable verdict keeps what the judge wrote (`raw`) or how its
+    call failed (`error_code`, as in `ModelError`).
     """
 
     criterion: str
@@ -33,6 +34,7 @@ class Verdict:
     reason: str = ""
     weight: float = 1.0
     grade: int | None = None
+    share: float | None = None
     raw: str | None = None
     error_code: str | None = None
 
@@ -43,6 +45,8 @@ class Verdict:
             return None
         if self.grade is not None:
             return (self.grade - LOWEST_GRADE) / (HIGHEST_GRADE - LOWEST_GRADE)
+        if self.share is not None:
+            return self.share
         return 1.0 if self.outcome == "met" else 0.0
 
 
@@ -50,8 +54,9 @@ class Verdict:
 class Score:
     """What one evaluator says of one turn.
 
-    `score` and `passed` are None when no verdict is a number. `native` is the weighted mean grade
-    (1..5) of a graded rubric.
+    `score` and `passed` are None when no verdict is a number. `native` is the result on the scale of
+    the evaluator - the weighted mean grade (1..5) of a graded rubric, a count of citations - and
+    `threshold` what passes on that scale. `details` is what else was found, JSON-ready.
     """
 
     evaluator: str
@@ -59,11 +64,16 @@ class Score:
     passed: bool | None
     verdicts: tuple[Verdict, ...] = ()
     native: float | None = None
+    threshold: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """What happened in one turn. Either `reply` or `error` is given; never neither."""
+    """What happened in one turn. Either `reply` or `error` is given; never neither.
+
+    `evidence` is that of the reply.
+    """
 
     prompt: str
     reply: str | None = None
@@ -74,6 +84,7 @@ class TurnResult:
     tokens: int = 0
     cached: bool = False
     scores: tuple[Score, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

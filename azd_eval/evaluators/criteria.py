@@ -56,10 +56,13 @@ class TaskAdherence:
     use_ground_truth: bool = False
 
     def scores(self, turn: Turn) -> bool:
-        return bool(turn.criteria)
+        return bool(turn.criteria) and turn.options_of(self.name, {}) is not None
 
     def questions(self, turn: Turn) -> int:
-        return count_judged(turn.criteria)
+        return count_judged(turn.criteria) if self.scores(turn) else 0
+
+    def lacks(self, turn: Turn) -> str | None:
+        return None
 
     async def score(self, item: TurnUnderTest) -> Score:
         expected = item.turn.expected if self.use_ground_truth else None

@@ -25,10 +25,13 @@ class RubricEvaluator:
         return self.rubric.name
 
     def scores(self, turn: Turn) -> bool:
-        return bool(self.rubric.dimensions)
+        return bool(self.rubric.dimensions) and turn.options_of(self.name, {}) is not None
 
     def questions(self, turn: Turn) -> int:
-        return count_judged(self.rubric.dimensions)
+        return count_judged(self.rubric.dimensions) if self.scores(turn) else 0
+
+    def lacks(self, turn: Turn) -> str | None:
+        return None
 
     async def score(self, item: TurnUnderTest) -> Score:
         graded = self.rubric.scoring == "graded"

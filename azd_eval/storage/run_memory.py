@@ -66,6 +66,7 @@ def _read_reply(event: Mapping[str, Any]) -> Reply:
         latency_ms=event["latency_ms"],
         input_tokens=event["input_tokens"],
         output_tokens=event["output_tokens"],
+        evidence=event.get("evidence", {}),
     )
 
 

@@ -47,7 +47,7 @@ def _write_turn(turn: TurnResult) -> dict[str, Any]:
         "tokens": turn.tokens,
         "cached": turn.cached,
         "scores": [_write_score(score) for score in turn.scores],
-    }
+    } | _set_only({"evidence": turn.evidence})
 
 
 def _write_score(score: Score) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def _write_score(score: Score) -> dict[str, Any]:
         "passed": score.passed,
         "native": score.native,
         "verdicts": [_write_verdict(verdict) for verdict in score.verdicts],
-    }
+    } | _set_only({"threshold": score.threshold, "details": score.details})
 
 
 def _write_verdict(verdict: Verdict) -> dict[str, Any]:
@@ -69,10 +69,15 @@ def _write_verdict(verdict: Verdict) -> dict[str, Any]:
     }
     optional = {
         "grade": verdict.grade,
+        "share": verdict.share,
         "raw": verdict.raw,
         "error_code": verdict.error_code,
     }
-    return record | {key: value for key, value in optional.items() if value is not None}
+    return record | _set_only(optional)
+
+
+def _set_only(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None and value != {}}
 
 
 def _read_turn(record: Mapping[str, Any]) -> TurnResult:

@@ -6,7 +6,7 @@ Settings that change only how fast or how far a run goes (concurrency, limits, g
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,5 +82,8 @@ def digest_tasks(tasks: TaskSource) -> tuple[str, str]:
 
 
 def _number(task: Task) -> int:
-    parts: Iterable[object] = (task.key, *(turn.criteria for turn in task.turns))
-    return int.from_bytes(hashlib.sha256(repr(tuple(parts)).encode()).digest())
+    parts = [task.key]
+    for turn in task.turns:
+        chosen = [turn.evaluators_mode, turn.evaluators, turn.grounding]
+        parts += [repr(turn.criteria), json.dumps(chosen, sort_keys=True)]
+    return int.from_bytes(hashlib.sha256(repr(parts).encode()).digest())

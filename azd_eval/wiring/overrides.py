@@ -11,13 +11,14 @@ from azd_eval.errors import FilesRefused, Problem
 from azd_eval.formats.faults import Fault, name_field
 from azd_eval.formats.schema import Schema
 from azd_eval.wiring.evaluators import locate_from_shell
+from azd_eval.workflows.select_tasks import TaskFilter
 
 _SCHEMA = Schema(EvalConfig)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overrides:
-    """What is said beside the config; None means: as the config says.
+    """What is said beside the config; None or nothing means: as the config says.
 
     Paths are relative to the working folder. `fail_under` is 0..1; `max_errors` a number or a share
     such as `5%`. With `cache` off, every model is asked again.
@@ -27,8 +28,8 @@ class Overrides:
     dataset: Path | str | None = None
     evaluators: Sequence[str] = ()
     name: str | None = None
-    task: str | None = None
-    category: str | None = None
+    task: Sequence[str] = ()
+    category: Sequence[str] = ()
     limit: int | None = None
     repeats: int | None = None
     concurrency: int | None = None
@@ -46,6 +47,11 @@ class Overrides:
     seed: int | None = None
     cache: bool = True
     run_dir: Path | str | None = None
+
+    @property
+    def task_filter(self) -> TaskFilter:
+        """Tell which tasks are wanted."""
+        return TaskFilter(tuple(self.task), tuple(self.category), self.limit)
 
     def apply(self, config: EvalConfig) -> EvalConfig:
         """Give the config as it holds for this command; raises `FilesRefused`."""

@@ -32,7 +32,7 @@ from azd_eval.wiring.models import OFFLINE, ModelPool, PoolOptions, resolve_endp
 from azd_eval.wiring.overrides import Overrides
 from azd_eval.workflows.plan_run import CallPlan, count_judge_calls, plan_run
 from azd_eval.workflows.run_trial import Bench
-from azd_eval.workflows.select_tasks import TaskFilter, select_tasks
+from azd_eval.workflows.select_tasks import select_tasks
 
 BUILT_IN_DATASET = "builtin_coding_tasks.jsonl"
 
@@ -203,7 +203,7 @@ def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False)
         agent=agent,
         dataset_path=dataset.absolute(),
         all_tasks=source,
-        tasks=select_tasks(source, TaskFilter(overrides.task, overrides.category, overrides.limit)),
+        tasks=select_tasks(source, overrides.task_filter),
         evaluators=evaluators,
         judge_model=judge_model,
         uses_cache=overrides.cache,

@@ -75,7 +75,10 @@ class SuiteOptions:
 
 @dataclass(frozen=True, slots=True)
 class CreatedSuite:
-    """The files of a new suite; `backup` is the config that was there before."""
+    """The files of a new suite; `backup` is the config that was there before.
+
+    `shortfall` says so when there are fewer tasks than were asked for, and why.
+    """
 
     config: Path
     dataset: Path
@@ -86,6 +89,7 @@ class CreatedSuite:
     notes: tuple[str, ...]
     usage: Usage
     engine: str | None
+    shortfall: str | None = None
     backup: Path | None = None
 
 
@@ -153,7 +157,7 @@ class SuiteSetup:
         else:
             dataset = options.dataset.absolute()
         write_new(evaluator, write_rubric(rubric))
-        told = [*self.notes, *drafted.notes, *notes, *self._write_instructions()]
+        told = [*self.notes, *notes, *self._write_instructions()]
         told += find_ignored(dataset, evaluator)
         backup = _back_up(options.config) if options.replaces else None
         write_new(options.config, write_eval_yaml(self._describe(dataset, names.evaluator)))
@@ -167,6 +171,7 @@ class SuiteSetup:
             notes=tuple(told),
             usage=usage,
             engine=self.engine,
+            shortfall=drafted.shortfall,
             backup=backup,
         )
 

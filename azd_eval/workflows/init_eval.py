@@ -40,11 +40,11 @@ class SuitePlan:
 
 @dataclass(frozen=True, slots=True)
 class DraftedSuite:
-    """A rubric and tasks, not yet on disk. `notes` tell how many tasks are missing, and why."""
+    """A rubric and tasks, not yet on disk. `shortfall` says how many tasks are missing, and why."""
 
     rubric: Rubric
     tasks: tuple[Task, ...]
-    notes: tuple[str, ...] = ()
+    shortfall: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ async def init_eval(
             f"no task could be drafted: {tray.reasons()}",
             hint="try again, or choose a more capable model with `--eval-model`",
         )
-    return DraftedSuite(blueprint.rubric, tray.tasks, tray.notes())
+    return DraftedSuite(blueprint.rubric, tray.tasks, tray.shortfall())
 
 
 def name_assets(agent: str, existing_names: Iterable[str]) -> AssetNames:
@@ -174,11 +174,12 @@ class _Tray:
             f"{fault} ({count} times)" if count > 1 else fault for fault, count in common
         )
 
-    def notes(self) -> tuple[str, ...]:
+    def shortfall(self) -> str | None:
         if not self.open:
-            return ()
+            return None
         count = f"{len(self.filled)} of {len(self.slots)} tasks were drafted"
-        return (f"{count}. Not used: {self.reasons()}. Name more topics or ask for fewer tasks",)
+        why = f"not used: {self.reasons()}" if self.faults else "the model wrote no more"
+        return f"{count}; {why}. Name more topics or ask for fewer tasks"
 
 
 def _write_orders(tray: _Tray, size: int, brief: Brief, rubric: Rubric) -> list[TaskOrder]:

@@ -65,7 +65,9 @@ class Bench:
                 return _errored(turn, _word_empty(reply), "empty_reply", started)
             self._keep(spec, index, turn, reply)
         item = TurnUnderTest(spec, index, turn, reply, history)
-        scores = await asyncio.gather(*(each.score(item) for each in self.evaluators))
+        scores = await asyncio.gather(
+            *(each.score(item) for each in self.evaluators if each.scores(turn))
+        )
         return TurnResult(
             prompt=turn.prompt,
             reply=reply.text,
@@ -74,6 +76,7 @@ class Bench:
             tokens=reply.input_tokens + reply.output_tokens,
             cached=reply.cached,
             scores=tuple(scores),
+            evidence=reply.evidence,
         )
 
     def _keep(self, spec: TrialSpec, index: int, turn: Turn, reply: Reply) -> None:
@@ -91,6 +94,7 @@ class Bench:
                 "latency_ms": reply.latency_ms,
                 "input_tokens": reply.input_tokens,
                 "output_tokens": reply.output_tokens,
+                **({"evidence": dict(reply.evidence)} if reply.evidence else {}),
             }
         )
 
