@@ -1,6 +1,7 @@
 """The Python API: more than once in a process, inside a running loop, from any thread."""
 
 import asyncio
+import json
 import threading
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.cli.shell import KEY, Shell, count_roles
 from tests.fake_openai import FakeOpenAI
 from tests.personas import RULE, support_world
 
+RIGHT = {"name": "right", "instruction": "Is right"}
 START = "Be kind. Call the user {name}.\n"
 
 
@@ -128,6 +130,37 @@ def test_keywords_are_held_to_the_same_bounds_as_eval_yaml(shop, world, override
         azd_eval.evaluate(shop.folder / "eval.yaml", **overrides)
 
     assert [] == world.calls
+
+
+@pytest.mark.parametrize("form", [lambda text: text, lambda text: [text], lambda text: (text,)])
+def test_one_text_will_do_where_several_may_be_given(shop, world, form):
+    shop.write(
+        "tasks.jsonl",
+        "".join(
+            json.dumps({"name": name, "prompt": f"{name}?", "category": kind, "criteria": [RIGHT]})
+            + "\n"
+            for name, kind in [("one", "tone"), ("two", "tone"), ("three", "facts")]
+        ),
+    )
+
+    summary = azd_eval.evaluate(
+        shop.folder / "eval.yaml",
+        evaluators=form(str(shop.folder / "quality.yaml")),
+        task=form("t*"),
+        category=form("tone"),
+    )
+
+    assert (("quality",), ["two"]) == (summary.evaluators, [task.name for task in summary.results])
+    with pytest.raises(InputError, match="no task matches `--task four`"):
+        azd_eval.evaluate(shop.folder / "eval.yaml", task=["one", "four"])
+    with pytest.raises(InputError, match="'qualitee'"):
+        azd_eval.evaluate(shop.folder / "eval.yaml", evaluators=form("qualitee"))
+
+
+@pytest.mark.parametrize("keyword", ["evaluators", "task", "category"])
+def test_what_is_no_text_is_a_type_error(shop, keyword):
+    with pytest.raises(TypeError, match=f"`{keyword}`: expected a text or several, got 3"):
+        azd_eval.evaluate(shop.folder / "eval.yaml", **{keyword: 3})
 
 
 def test_an_unknown_keyword_is_a_type_error(shop):

@@ -72,7 +72,9 @@ def _suggest(source: TaskSource, wanted: TaskFilter) -> str | None:
     categories = list(dict.fromkeys(task.category for task in source if task.category))
     for words, known in ((wanted.names, names), (wanted.categories, categories)):
         for word in words:
-            if word not in known and (close := difflib.get_close_matches(word, known, 1)):
+            if word in known or fnmatch.filter(known, word):
+                continue
+            if close := difflib.get_close_matches(word, known, 1):
                 return f"did you mean {close[0]!r}?"
     if wanted.categories and categories:
         return f"the categories are {', '.join(map(repr, categories[:10]))}"

@@ -143,8 +143,9 @@ def test_tasks_are_chosen_by_name_category_and_number(shell, world):
         result = shell("eval", "run", "--json", *flags, **connect(world))
         return result.json["tasks"]["total"], result.json["trials"]
 
-    assert (3, 3) == run("--task", "*_1", "--task", "refunds_*")
+    assert (4, 4) == run("--task", "*_1", "--task", "refunds_*")
     assert (3, 3) == run("--category", "repairs")
+    assert (6, 6) == run("--category", "repairs", "--category", "refunds")
     assert (2, 6) == run("--task", "re*", "--limit", "2", "--repeat", "3")
 
 
