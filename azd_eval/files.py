@@ -11,8 +11,6 @@ from pathlib import Path
 
 from azd_eval.errors import InputError
 
-_ESCAPES = "backslashreplace"
-
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file so that a reader sees the old content or the new, never a part.
@@ -22,11 +20,13 @@ def write_atomically(path: Path, text: str) -> None:
     cannot be written.
     """
     with _explaining(path):
-        target = path.resolve()
+        target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}")
         try:
-            with open(temporary, "x", encoding="utf-8", errors=_ESCAPES, newline="\n") as file:
+            with open(
+                temporary, "x", encoding="utf-8", errors="backslashreplace", newline="\n"
+            ) as file:
                 if target.exists():
                     shutil.copymode(target, temporary)
                 file.write(text)
@@ -89,8 +89,10 @@ def read_text(path: Path, what: str) -> str:
             f"{what} is not UTF-8: {path.absolute()}, byte {error.start}",
             hint="save the file as UTF-8",
         ) from error
-    except OSError as error:
-        raise InputError(f"cannot read {what}: {path.absolute()}: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        # A path with a zero byte, as `"\0"` in YAML, is a ValueError.
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"cannot read {what}: {path.absolute()}: {reason}") from error
 
 
 def hash_file(path: Path) -> str:

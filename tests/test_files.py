@@ -64,10 +64,44 @@ def test_a_failed_write_leaves_the_old_text_and_no_rest(tmp_path):
     assert ("old", ["file"]) == (path.read_text(encoding="utf-8"), _names(tmp_path))
 
 
-def test_a_written_file_can_be_read_by_others(tmp_path):
-    write_atomically(tmp_path / "file", "text")
+@pytest.mark.parametrize("write", [write_atomically, write_new])
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600)])
+def test_a_new_file_has_the_permissions_that_the_user_wants_for_new_files(
+    tmp_path, write, mask, mode
+):
+    before = os.umask(mask)
+    try:
+        write(tmp_path / "file", "text")
+    finally:
+        os.umask(before)
 
-    assert 0o644 == stat.S_IMODE((tmp_path / "file").stat().st_mode)
+    assert mode == stat.S_IMODE((tmp_path / "file").stat().st_mode)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o755])
+def test_an_old_file_keeps_its_permissions(tmp_path, mode):
+    path = tmp_path / "file"
+    path.touch()
+    path.chmod(mode)
+
+    write_atomically(path, "text")
+
+    assert (mode, "text") == (stat.S_IMODE(path.stat().st_mode), path.read_text())
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_what_a_link_leads_to_is_written_and_the_link_stays(tmp_path, exists):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "first").symlink_to(Path("shared") / "file")
+    (tmp_path / "second").symlink_to("first")
+    if exists:
+        (tmp_path / "shared" / "file").write_text("old")
+
+    write_atomically(tmp_path / "second", "new")
+
+    assert "new" == (tmp_path / "shared" / "file").read_text()
+    assert (tmp_path / "second").is_symlink() and (tmp_path / "first").is_symlink()
+    assert ["file"] == _names(tmp_path / "shared")
 
 
 @pytest.mark.parametrize("write", [write_atomically, write_new])

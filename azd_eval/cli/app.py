@@ -13,7 +13,7 @@ import typer
 
 from azd_eval import __version__
 from azd_eval.cli import flags
-from azd_eval.cli.boundary import run_guarded
+from azd_eval.cli.boundary import keep_stdout_for_results, run_guarded
 from azd_eval.cli.default_command import DefaultCommandGroup
 from azd_eval.cli.records import command_taking
 from azd_eval.errors import InputError
@@ -203,4 +203,5 @@ def _build_optimize() -> typer.Typer:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    keep_stdout_for_results()
     sys.exit(run_guarded(build_app(), arguments))

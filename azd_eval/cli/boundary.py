@@ -18,6 +18,23 @@ INTERRUPTED = 130
 # What a shell says of a program that a closed pipe ended.
 CLOSED_PIPE = 141
 
+_STDOUT, _STDERR = 1, 2
+
+
+def keep_stdout_for_results() -> None:
+    """Give this program a stdout of its own; who writes to that of the process meets stderr.
+
+    That is the user's agent, what it calls in other languages, and its children.
+    """
+    if sys.stdout is None or sys.stderr is None:
+        return
+    sys.stdout.flush()
+    own = open(  # noqa: SIM115 - for as long as the process lives
+        os.dup(_STDOUT), "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors
+    )
+    os.dup2(_STDERR, _STDOUT)
+    sys.stdout = sys.__stdout__ = own  # type: ignore[misc]
+
 
 def run_guarded(app: typer.Typer, arguments: Sequence[str] | None) -> int:
     """Run the app; return the exit code and never raise."""

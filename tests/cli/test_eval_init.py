@@ -213,5 +213,5 @@ def test_too_few_tasks_are_told_with_the_reason(shell, fake_openai):
     )
 
     assert 0 == done.code, done.stderr
-    assert "note: 1 of 6 tasks were drafted" in done.stderr
+    assert "warning: 1 of 6 tasks were drafted; not used: almost" in done.stderr
     assert 1 == len(read_rows(shell, DATASET))

@@ -92,7 +92,7 @@ async def test_exactly_the_tasks_asked_for_in_the_order_of_their_slots(wanted: i
     drafted, orders, _ = await draft(tasks=wanted)
 
     assert [prompt(number) for number in range(1, wanted + 1)] == prompts(drafted.tasks)
-    assert () == drafted.notes
+    assert drafted.shortfall is None
     assert RUBRIC == drafted.rubric
     assert -(-wanted // 5) == len(orders)
     assert all(len(order.slots) <= 5 for order in orders)
@@ -169,7 +169,7 @@ async def test_missing_slots_are_ordered_again_with_what_to_avoid() -> None:
     drafted, orders, _ = await draft(half)
 
     assert 10 == len(drafted.tasks)
-    assert () == drafted.notes
+    assert drafted.shortfall is None
     assert [5, 5, 3, 3] == [len(order.slots) for order in orders]
     assert [(), ()] == [order.avoid for order in orders[:2]]
     first_round = [slot for order in orders[:2] for slot in order.slots[:2]]
@@ -192,8 +192,8 @@ async def test_what_fails_for_good_is_told_with_what_there_is() -> None:
     drafted, orders, _ = await draft(lambda order, nth: (fill if nth == 1 else fail)(order))
 
     assert 5 == len(drafted.tasks)
-    assert "5 of 10 tasks" in drafted.notes[0]
-    assert TIMEOUT.message in drafted.notes[0]
+    assert "5 of 10 tasks" in str(drafted.shortfall)
+    assert TIMEOUT.message in str(drafted.shortfall)
     assert 4 == len(orders)
 
 
@@ -248,8 +248,8 @@ async def test_a_model_without_further_ideas_is_asked_in_vain_once() -> None:
     drafted, orders, _ = await draft(three_ideas, tasks=100)
 
     assert 3 == len(drafted.tasks)
-    assert "3 of 100 tasks were drafted" in drafted.notes[0]
-    assert "times)" in drafted.notes[0]
+    assert "3 of 100 tasks were drafted" in str(drafted.shortfall)
+    assert "times)" in str(drafted.shortfall)
     assert 20 + 33 == len(orders)
 
 
@@ -339,8 +339,8 @@ async def test_too_few_too_many_or_the_same_rows(answers: list[str], found: int)
 
     assert found == len(drafted.tasks) == len(set(prompts(drafted.tasks)))
     assert len(drafted.tasks) == len({each.name for each in drafted.tasks})
-    assert (found < 10) == bool(drafted.notes)
-    assert found == 10 or f"{found} of 10 tasks" in drafted.notes[0]
+    assert (found < 10) == bool(drafted.shortfall)
+    assert found == 10 or f"{found} of 10 tasks" in str(drafted.shortfall)
     assert len(model.history) <= 2 * (2 + 4 + 5 + 10)
 
 
