@@ -100,7 +100,8 @@ def test_what_a_link_leads_to_is_written_and_the_link_stays(tmp_path, exists):
     write_atomically(tmp_path / "second", "new")
 
     assert "new" == (tmp_path / "shared" / "file").read_text()
-    assert (tmp_path / "second").is_symlink() and (tmp_path / "first").is_symlink()
+    assert (tmp_path / "second").is_symlink()
+    assert (tmp_path / "first").is_symlink()
     assert ["file"] == _names(tmp_path / "shared")
 
 
