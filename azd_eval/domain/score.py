@@ -54,9 +54,9 @@ class Verdict:
 class Score:
     """What one evaluator says of one turn.
 
-    `score` and `passed` are None when no verdict is a number. `native` is the result on the scale of
-    the evaluator - the weighted mean grade (1..5) of a graded rubric, a count of citations - and
-    `threshold` what passes on that scale. `details` is what else was found, JSON-ready.
+    `score` and `passed` are None when no verdict is a number. `native` is the result on the
+    evaluator's scale - the weighted mean grade (1..5) of a graded rubric, a count of citations -
+    and `threshold` what passes on it. `details` is what else was found, JSON-ready.
     """
 
     evaluator: str
