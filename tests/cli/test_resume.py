@@ -48,8 +48,7 @@ def test_a_run_under_way_cannot_be_resumed(shell, fake_openai):
     shell.write_suite(tasks=write_tasks())
     server = fake_openai(lambda request: Hang())
     process = shell.start("eval", "run", **connect(server))
-    wait_for(lambda: server.calls)
-    asked = len(server.calls)
+    wait_for(lambda: len(server.calls) == len(NAMES))
 
     refused = shell("eval", "run", "--resume", **connect(server))
     process.kill()
@@ -57,7 +56,7 @@ def test_a_run_under_way_cannot_be_resumed(shell, fake_openai):
 
     assert 2 == refused.code
     assert "is under way in another process" in refused.stderr
-    assert asked == len(server.calls)
+    assert len(NAMES) == len(server.calls)
 
 
 def test_runs_at_the_same_moment_share_no_folder(shell, fake_openai):
