@@ -207,7 +207,7 @@ def test_a_missing_file_is_named_with_the_absolute_path_tried(tmp_path, monkeypa
     assert f"dataset_file not found: {tmp_path}/data/tasks.jsonl" == refusal.value.message
 
 
-@pytest.mark.parametrize("place", [".", "file/below", "x" * 300])
+@pytest.mark.parametrize("place", [".", "file/below", "x" * 300, "zero\0byte"])
 def test_what_cannot_be_read_is_an_error_of_the_user(tmp_path, place):
     (tmp_path / "file").write_text("in the way")
 

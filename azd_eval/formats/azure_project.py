@@ -7,6 +7,7 @@ from typing import Any
 
 from azd_eval.errors import InputError
 from azd_eval.formats.yaml_files import read_yaml
+from azd_eval.formats.yaml_scalars import Plain
 
 _NAMES = ("azure.yaml", "azure.yml")
 _AGENT_HOST = "azure.ai.agent"
@@ -67,12 +68,13 @@ def _read_map(path: Path) -> dict[str, Any]:
 def _read_optional(path: Path) -> dict[str, Any]:
     # Parts of an agent that stand elsewhere may be missing or made by a template engine.
     try:
-        return _read_map(path) if path.is_file() else {}
+        return _read_map(path)
     except InputError:
         return {}
 
 
 def _text(tree: dict[str, Any], key: str) -> str | None:
     value = tree.get(key)
-    is_given = isinstance(value, str) and value.strip() and "${" not in value
+    is_null = isinstance(value, Plain) and value.is_null
+    is_given = isinstance(value, str) and not is_null and value.strip() and "${" not in value
     return str(value) if is_given else None

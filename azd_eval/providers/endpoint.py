@@ -68,7 +68,7 @@ class Endpoint:
     def redact(self, text: str) -> str:
         """Blot the key out of a text, whole or half-masked, and whatever else looks like one."""
         secrets = _SECRET_SHAPES
-        if self.api_key:
+        if self.api_key and len(self.api_key) >= _SHORTEST_KEY:
             secrets += rf"|\S*{re.escape(self.api_key[:8])}\S*"
         return re.sub(secrets, "***", text)
 
@@ -137,7 +137,8 @@ def _split(text: str) -> SplitResult:
         scheme = "http" if is_local(f"//{address}") else "https"
         address = f"{scheme}://{address}"
     parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    is_whole = parts.hostname and address.isprintable()
+    if parts.scheme not in ("http", "https") or not is_whole:
         raise ValueError("not an http or https address")
     # Reading the port checks it; a bad one raises ValueError.
     _ = parts.port

@@ -57,7 +57,7 @@ def _error_fields(text: str) -> Mapping[str, Any]:
         body = json.loads(text)
     except (ValueError, RecursionError):
         is_markup = text.lstrip().startswith("<")
-        return {"message": re.sub(r"<[^>]*>", " ", text) if is_markup else text}
+        return {"message": re.sub(r"<[^<>]*>", " ", text) if is_markup else text}
     if isinstance(body, list) and body:
         body = body[0]
     if isinstance(body, dict):
@@ -136,7 +136,7 @@ def _seconds(text: str, now: datetime) -> float | None:
         return _add_up(text)
     try:
         date_of_http = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     aware = date_of_http if date_of_http.tzinfo else date_of_http.replace(tzinfo=UTC)
     return max(0.0, (aware - now).total_seconds())

@@ -1,9 +1,13 @@
 """Trials as the lines of `trials.jsonl`, and back (DESIGN: "Files")."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from types import UnionType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from azd_eval.domain.score import Score, Trial, TurnResult, Verdict
+from azd_eval.domain.score import OUTCOMES, Score, Status, Trial, TurnResult, Verdict
+
+Record = TypeVar("Record", Trial, TurnResult, Score, Verdict)
 
 
 def write_trial(trial: Trial) -> dict[str, Any]:
@@ -23,7 +27,10 @@ def write_trial(trial: Trial) -> dict[str, Any]:
 
 def read_trial(record: Mapping[str, Any]) -> Trial:
     """Read what `write_trial` wrote; raises `KeyError` or `TypeError` on anything else."""
-    return Trial(
+    if record["status"] not in get_args(Status):
+        raise TypeError("no status of a trial")
+    return _make(
+        Trial,
         task=record["task"],
         task_key=record["task_key"],
         index=record["index"],
@@ -82,14 +89,39 @@ def _set_only(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_turn(record: Mapping[str, Any]) -> TurnResult:
     scores = tuple(_read_score(score) for score in record["scores"])
-    return TurnResult(**{**record, "scores": scores})
+    return _make(TurnResult, **{**record, "scores": scores})
 
 
 def _read_score(record: Mapping[str, Any]) -> Score:
     verdicts = tuple(_read_verdict(verdict) for verdict in record["verdicts"])
-    return Score(**{**record, "verdicts": verdicts})
+    return _make(Score, **{**record, "verdicts": verdicts})
 
 
 def _read_verdict(record: Mapping[str, Any]) -> Verdict:
     fields = dict(record)
-    return Verdict(outcome=fields.pop("verdict"), **fields)
+    outcome = fields.pop("verdict")
+    if outcome not in OUTCOMES:
+        raise TypeError("no outcome of a verdict")
+    return _make(Verdict, outcome=outcome, **fields)
+
+
+def _list_types(kind: Any) -> Iterable[type]:
+    if isinstance(kind, UnionType):
+        return chain.from_iterable(map(_list_types, get_args(kind)))
+    if kind is float:
+        return int, float
+    return (str if get_origin(kind) is Literal else get_origin(kind) or kind,)
+
+
+_TYPES = {
+    record: {name: tuple(_list_types(kind)) for name, kind in get_type_hints(record).items()}
+    for record in (Trial, TurnResult, Score, Verdict)
+}
+
+
+def _make(record: type[Record], **fields: Any) -> Record:
+    made = record(**fields)
+    for name, types in _TYPES[record].items():
+        if not isinstance(getattr(made, name), types):
+            raise TypeError(f"{name} of {record.__name__} is of another type")
+    return made

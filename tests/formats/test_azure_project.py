@@ -72,6 +72,10 @@ def test_the_search_ends_at_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> 
         ("{host: azure.ai.agent, $ref: ./triage.yaml, name: own}", "own", "prompt"),
         ("{host: azure.ai.agent, $ref: ./none.yaml}", "key", "hosted"),
         ("{host: azure.ai.agent, $ref: ./broken.yaml}", "key", "hosted"),
+        (f"{{host: azure.ai.agent, $ref: {'long' * 100}}}", "key", "hosted"),
+        ('{host: azure.ai.agent, $ref: "zero\\0"}', "key", "hosted"),
+        ("{host: azure.ai.agent, name: ~, kind: null, project: }", "key", "hosted"),
+        ("{host: azure.ai.agent, name: '~', kind: 'null'}", "~", "null"),
     ],
 )
 def test_name_and_kind_are_taken_from_where_they_are(service: str, name: str, kind: str) -> None:

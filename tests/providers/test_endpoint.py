@@ -68,7 +68,17 @@ def test_reads_base_urls_in_every_spelling(text, url):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "ftp://host/v1", "https://", "http://h:port/v1", "http://h:99999"]
+    "text",
+    [
+        "",
+        "ftp://host/v1",
+        "https://",
+        "http://h:port/v1",
+        "http://h:99999",
+        "http://[::1/v1",
+        "http://h/\x00",
+        "http://h/v1\x7f",
+    ],
 )
 @pytest.mark.parametrize("read", [read_base_url, read_azure_endpoint])
 def test_refuses_what_is_no_http_address(text, read):
@@ -116,10 +126,11 @@ def test_blots_out_keys_whole_masked_or_foreign(text):
     assert not any(part in redacted for part in (KEY[:9], "sk-", "1234", "eyJ"))
 
 
-def test_a_text_without_a_key_stays_as_it_is():
-    text = "model `gpt-4.1` does not exist"
+@pytest.mark.parametrize("key", [None, "", "none", "ollama"])
+def test_a_text_without_a_key_stays_as_it_is(key):
+    text = "none of the models of ollama is `gpt-4.1`"
 
-    assert text == Endpoint("m", "m").redact(text)
+    assert text == Endpoint("m", "m", api_key=key).redact(text)
 
 
 def test_shows_neither_key_nor_password_nor_query():

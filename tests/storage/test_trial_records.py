@@ -21,6 +21,7 @@ _verdicts = st.builds(
     _texts,
     st.floats(0.1, 10),
     st.none() | st.integers(1, 5),
+    _shares,
     _maybe_text,
     _maybe_text,
 )
@@ -108,6 +109,11 @@ def test_a_line_reads_as_documented():
     ]
 
 
+def _turn_with(**fields):
+    score = {"evaluator": "e", "score": 1, "passed": True, "verdicts": []}
+    return {"prompt": "x", "reply": "y", "scores": [score | fields]}
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -117,6 +123,18 @@ def test_a_line_reads_as_documented():
         {"turns": [{"scores": [3]}]},
         {"turns": [{"prompt": "x", "scores": [], "unknown": 1}]},
         {"turns": [{"prompt": "x", "scores": [{"verdicts": [{"criterion": "x"}]}]}]},
+        {"task_key": []},
+        {"index": "0"},
+        {"status": "good"},
+        {"status": []},
+        {"score": "1"},
+        {"category": {}},
+        {"turns": [{"prompt": "x", "scores": [], "latency_ms": None}]},
+        {"turns": [{"prompt": 1, "scores": []}]},
+        {"turns": [_turn_with(score="high")]},
+        {"turns": [_turn_with(details=[])]},
+        {"turns": [_turn_with(verdicts=[{"criterion": "c", "verdict": "good"}])]},
+        {"turns": [_turn_with(verdicts=[{"criterion": "c", "verdict": "met", "weight": "1"}])]},
     ],
 )
 def test_anything_else_is_passed_over(tmp_path, change):
