@@ -5,15 +5,19 @@ single item are values or `ModelError` / `TargetError`, as each contract says; a
 is a bug.
 """
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from random import Random
 from typing import Any, Protocol
 
+from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.chat import ChatReply, ChatRequest
 from azd_eval.domain.criterion import Criterion
+from azd_eval.domain.ledger import Ledger
 from azd_eval.domain.optimization import Evidence, Proposal
 from azd_eval.domain.score import Score, Trial, TrialSpec, Verdict
+from azd_eval.domain.search import Decision, Finding, SearchPolicy, Stop
 from azd_eval.domain.suite import Blueprint, Brief, TaskDelivery, TaskOrder
 from azd_eval.domain.task import Exchange, Reply, Task, Turn
 
@@ -125,6 +129,85 @@ class Optimizer(Protocol):
     """Proposes the next instructions. Raises `ModelError`; an unusable answer is a `fault`."""
 
     async def propose(self, evidence: Evidence) -> Proposal: ...
+
+
+class SearchBench(Protocol):
+    """What a strategy searches with.
+
+    A search must follow from `random` and from what these calls return, and from nothing else: an
+    interrupted one is taken up by running it again with the answers that are on disk.
+    """
+
+    @property
+    def baseline(self) -> Candidate: ...
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The tasks to learn from, in dataset order; those held out are not among them."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """All that was measured so far; `measure` adds to it."""
+        ...
+
+    @property
+    def policy(self) -> SearchPolicy: ...
+
+    @property
+    def random(self) -> Random: ...
+
+    @property
+    def stop(self) -> Stop | None:
+        """Why no further step may be taken: limits, tries used up, errors; None to go on.
+
+        To be looked at after each `measure` and `propose`: what came before may be incomplete.
+        """
+        ...
+
+    async def measure(
+        self, candidate: Candidate, tasks: Sequence[Task], look: int
+    ) -> tuple[Trial, ...]:
+        """Ask each task once more; returns the trials in the order of `tasks`.
+
+        `look` counts from 0 for each candidate and task: a number that was used before gives the
+        trials of that time, without a call. An errored trial has no score. Once the stop sign is
+        up, trials are missing. Never raises for what agent or judge do.
+        """
+        ...
+
+    async def propose(
+        self, parent: Candidate, tasks: Sequence[Task] | None = None
+    ) -> tuple[Candidate, ...]:
+        """Use up one iteration: ask for revisions of a parent, all at once, by what it fails.
+
+        Shown is what is known of `tasks`, default all. Returns the usable ones, numbered and kept;
+        what is not usable is recorded and counted, and leaves the tuple shorter, or empty.
+        """
+        ...
+
+    def decide(self, candidate: Candidate, decision: Decision) -> None:
+        """Record what became of a candidate; to be called once for each that was proposed.
+
+        The reflector sees rejected ones with their reasons. One that is left out counts as not
+        decided.
+        """
+        ...
+
+    def record(self, event: Mapping[str, Any]) -> None:
+        """Keep anything else that was decided, JSON-ready, with its numbers."""
+        ...
+
+
+class Strategy(Protocol):
+    """Searches for better instructions until `bench.stop`, or until it knows no further step.
+
+    The baseline has been measured with look 0 and 1 when it begins. Returns the candidate that it
+    holds for the best, the baseline if need be; whether it really is, is found out afterwards.
+    Raises `ModelError` and nothing else.
+    """
+
+    async def search(self, bench: SearchBench) -> Finding: ...
 
 
 class Executor(Protocol):
