@@ -25,6 +25,7 @@ ModelErrorCode = Literal[
     "rate_limited",
     "server_error",
     "connection",
+    "unreachable",
     "timeout",
     "unreadable_reply",
     "content_filter",
@@ -36,9 +37,9 @@ ModelErrorCode = Literal[
 ]
 
 _RETRYABLE: frozenset[str] = frozenset(
-    {"rate_limited", "server_error", "connection", "timeout", "unreadable_reply"}
+    {"rate_limited", "server_error", "connection", "unreachable", "timeout", "unreadable_reply"}
 )
-FATAL_CODES: frozenset[str] = frozenset({"wrong_key", "no_credit", "not_found"})
+FATAL_CODES: frozenset[str] = frozenset({"wrong_key", "no_credit", "not_found", "unreachable"})
 
 
 class AzdEvalError(Exception):
@@ -109,7 +110,7 @@ class ModelError(MeasurementError):
 
     `retry_after` is what the server asked for, in seconds; `tries` how often it was tried. A
     retryable error may go away by itself; a fatal one meets every further call to the same
-    endpoint, so a run stops at it.
+    endpoint, so a run stops at it. `unreachable` is both: tried a few times, then fatal.
     """
 
     def __init__(

@@ -97,13 +97,20 @@ class RetryPolicy:
 
     `timeout_s` is the limit of one call: all its tries and the waits between them, but not the time
     in the queue for a slot. A wait grows from `first_wait_s` by doubling up to `longest_wait_s`.
-    Rate limits are no failures: only the time limit ends them.
+    Rate limits are no failures: only the time limit ends them. A server that nobody has ever
+    reached gets less patience.
     """
 
     timeout_s: float = 120.0
     max_failures: int = 7
+    max_unreachable: int = 3
     first_wait_s: float = 0.5
     longest_wait_s: float = 30.0
+
+    def has_patience(self, failures: int, error: ModelError) -> bool:
+        """Tell whether to try again after so many failures, the last of them `error`."""
+        is_unknown = error.code == "unreachable"
+        return failures < (self.max_unreachable if is_unknown else self.max_failures)
 
     def wait_s(self, failed_tries: int, retry_after: float | None) -> float:
         """Draw the next wait: never shorter than the server asks, and never in step with others."""
@@ -150,7 +157,7 @@ class Retrying:
                 state.attempt_number, _failure(state).retry_after
             ),
             stop=lambda state: (
-                course.failures >= self._policy.max_failures
+                not self._policy.has_patience(course.failures, _failure(state))
                 or state.upcoming_sleep >= course.left_s
             ),
             before_sleep=lambda state: self._before_sleep(state, course),

@@ -22,6 +22,9 @@ CONNECT_TIMEOUT_S = 10.0
 _SHOWN_CHARACTERS = 80
 _TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 
+# A server that counts more than any model can read does not count.
+_MOST_TOKENS = 10**9
+
 # The client insists on a key; a server without keys does not look at it.
 _NO_KEY = "no-key"
 
@@ -46,6 +49,7 @@ class OpenAIModel:
         self._admit = admit
         self._client = _make_client(endpoint, timeout_s)
         self._adaptations: tuple[Adaptation, ...] = ()
+        self._was_reached = False
 
     @property
     def adaptations(self) -> tuple[str, ...]:
@@ -89,22 +93,32 @@ class OpenAIModel:
                 options={"security": {"bearer_auth": True}},
             )
         except openai.APIStatusError as error:
+            self._was_reached = True
             response = error.response
             return read_refusal(response.status_code, response.headers, response.text)
-        except openai.APITimeoutError as error:
-            message = f"{self._endpoint.place}: no answer within {self._timeout_s:g} s"
-            raise ModelError(message, code="timeout") from error
         except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            why = self._endpoint.redact(str(cause) or type(cause).__name__)
-            message = f"{self._endpoint.place}: no connection: {why}"
-            hint = "check the base URL, the network, and that the server runs"
             # The cause may quote the header with the key, so it is not shown.
-            raise ModelError(message, code="connection", hint=hint) from None
+            raise self._explain_silence(error) from None
         except UnicodeEncodeError as error:
             message = f"{self._endpoint.place}: text that cannot be sent: {error.reason}"
             raise ModelError(message, code="refused_request") from error
+        self._was_reached = True
         return self._parse(content)
+
+    def _explain_silence(self, error: openai.APIConnectionError) -> ModelError:
+        cause = error.__cause__ or error
+        # The client may rest on either of two libraries; both have these names.
+        is_connected = type(cause).__name__ not in ("ConnectError", "ConnectTimeout")
+        self._was_reached |= is_connected
+        if is_connected and isinstance(error, openai.APITimeoutError):
+            message = f"{self._endpoint.place}: no answer within {self._timeout_s:g} s"
+            return ModelError(message, code="timeout")
+        why = self._endpoint.redact(str(cause) or type(cause).__name__)
+        return ModelError(
+            f"{self._endpoint.place}: no connection: {why}",
+            code="connection" if self._was_reached else "unreachable",
+            hint="check the base URL, the network, and that the server runs",
+        )
 
     def _parse(self, content: bytes) -> Mapping[str, Any] | Refusal:
         try:
@@ -216,4 +230,4 @@ def _read_calls(message: Mapping[str, Any]) -> str:
 def _read_tokens(payload: Mapping[str, Any], name: str) -> int:
     usage = payload.get("usage")
     count = usage.get(name) if isinstance(usage, dict) else None
-    return count if isinstance(count, int) else 0
+    return count if isinstance(count, int) and 0 < count < _MOST_TOKENS else 0

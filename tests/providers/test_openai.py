@@ -1,7 +1,9 @@
 """The real client over real HTTP: every fault, every adaptation, nothing secret in any word."""
 
 import asyncio
+import socket
 import traceback
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -13,6 +15,7 @@ from tests.fake_openai import (
     Body,
     CutBody,
     Disconnect,
+    FakeOpenAI,
     FakeReply,
     Hang,
     Status,
@@ -201,7 +204,38 @@ async def test_a_port_where_nobody_listens_names_the_address():
     with pytest.raises(ModelError, match=r"127\.0\.0\.1:9") as caught:
         await complete(Nobody())
 
-    assert ("connection", True) == (caught.value.code, "base URL" in str(caught.value.hint))
+    assert ("unreachable", True) == (caught.value.code, "base URL" in str(caught.value.hint))
+
+
+async def test_a_connection_that_nobody_takes_is_no_slow_answer():
+    with ExitStack() as opened:
+        crowded = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(2):
+            waiting = opened.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(crowded.getsockname())
+
+        class Crowded:
+            base_url = f"http://127.0.0.1:{crowded.getsockname()[1]}/v1"
+
+        with pytest.raises(ModelError, match="no connection: ConnectTimeout") as caught:
+            await complete(Crowded(), timeout_s=0.3)
+
+    assert "unreachable" == caught.value.code
+
+
+@pytest.mark.parametrize("answer", ["ok", Status(429), Disconnect()], ids=["ok", "429", "cut"])
+async def test_a_server_that_was_reached_before_is_not_unreachable(answer):
+    with FakeOpenAI(lambda request: answer) as server:
+        model = OpenAIModel(Endpoint("m", "m", server.base_url))
+        with suppress(ModelError):
+            await model.complete(ask())
+
+    with pytest.raises(ModelError, match="no connection") as caught:
+        await model.complete(ask())
+    await model.aclose()
+
+    assert "connection" == caught.value.code
 
 
 @pytest.mark.parametrize("key", [f"{KEY}\n", f"{KEY}\0", f"“{KEY}”"])

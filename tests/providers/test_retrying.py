@@ -80,6 +80,16 @@ async def test_the_last_failure_counts_the_tries():
 
 
 @in_virtual_time
+async def test_a_server_that_was_never_reached_is_soon_given_up():
+    model = failing(99, "unreachable")
+
+    with pytest.raises(ModelError, match=r"no \(after 3 tries\)"):
+        await retrying(model).complete(ASK)
+
+    assert now() < 2
+
+
+@in_virtual_time
 async def test_only_the_time_limit_ends_rate_limits():
     model = failing(30, "rate_limited", retry_after=1)
 
