@@ -14,6 +14,7 @@ from azd_eval.errors import ModelError, ModelErrorCode
 from azd_eval.providers.endpoint import Endpoint
 
 LONGEST_SENTENCE = 300
+_LONGEST_HEADER = 100
 
 # A limit that is lifted only after this time is no rate limit: the quota is used up.
 HOPELESS_WAIT_S = 3600.0
@@ -70,7 +71,7 @@ def _error_fields(text: str) -> Mapping[str, Any]:
 def _sentence(fields: Mapping[str, Any]) -> str:
     said = fields.get("message") or fields.get("detail") or fields.get("message", fields)
     text = said if isinstance(said, str) else json.dumps(said)
-    return " ".join(text.split())[:LONGEST_SENTENCE] or "(no text)"
+    return " ".join(text.split(maxsplit=LONGEST_SENTENCE))[:LONGEST_SENTENCE] or "(no text)"
 
 
 _UNITS = {
@@ -104,7 +105,7 @@ def read_retry_after(headers: Mapping[str, str], sentence: str, now: datetime) -
     `retry-after-ms`, `x-ms-retry-after-ms`, `retry-after` (seconds, duration or HTTP date), the
     words of the error, and the limit that is used up according to `x-ratelimit-reset-*`.
     """
-    known = {name.lower(): value.strip() for name, value in headers.items()}
+    known = {name.lower(): value.strip()[:_LONGEST_HEADER] for name, value in headers.items()}
     for name in ("retry-after-ms", "x-ms-retry-after-ms"):
         if (wait := _number(known.get(name, ""))) is not None:
             return wait / 1000

@@ -17,6 +17,6 @@ def read_json(path: Path) -> Mapping[str, Any] | None:
     """Read an object; None where there is none: one damaged folder must not hide the others."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

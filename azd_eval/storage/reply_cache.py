@@ -36,7 +36,7 @@ class SqliteReplyCache:
         row = self._execute("SELECT reply FROM replies WHERE key = ?", key)
         try:
             return ChatReply(**json.loads(row[0])) if row else None
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return None
 
     def put(self, key: str, reply: ChatReply) -> None:

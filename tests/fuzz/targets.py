@@ -4,16 +4,21 @@ A check raises when something is wrong: whatever escapes a reader that is no ref
 cannot be printed, or a good file that is not read back equal once it is written.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TypeVar
 
 from azd_eval.domain.criterion import Criterion
+from azd_eval.domain.tally import Tally
 from azd_eval.domain.task import Task
-from azd_eval.errors import InputError
+from azd_eval.errors import InputError, ModelError
 from azd_eval.evaluators.checks import pattern_fault
 from azd_eval.evaluators.verdict_reader import batch_reader, single_reader
+from azd_eval.formats.agent_folder import read_agent_metadata
+from azd_eval.formats.azure_project import find_agents
 from azd_eval.formats.csv_tasks import write_csv
 from azd_eval.formats.datasets import open_dataset
 from azd_eval.formats.eval_yaml import load_eval_yaml
@@ -21,8 +26,17 @@ from azd_eval.formats.evaluator_files import read_evaluator, read_rubric, write_
 from azd_eval.formats.jsonl import write_tasks
 from azd_eval.formats.task_rules import TaskRules
 from azd_eval.formats.tasks import read_task_row
+from azd_eval.providers.adaptations import Adaptation, apply_adaptations, find_adaptation
+from azd_eval.providers.endpoint import Endpoint
+from azd_eval.providers.meter import Meter
+from azd_eval.providers.openai import OpenAIModel
+from azd_eval.providers.refusals import Refusal, model_error, read_refusal
+from azd_eval.storage.run_folder import is_finished, read_manifest, read_trials
+from azd_eval.storage.run_memory import read_memory
+from azd_eval.storage.trial_records import read_trial, write_trial
 from azd_eval.structured import read_reply
-from tests.cli.shell import EXAMPLES, ROOT, RUBRIC
+from tests.cli.shell import RUBRIC
+from tests.fuzz import seeds
 
 T = TypeVar("T")
 
@@ -37,6 +51,16 @@ _READERS = (
     lambda value: read_task_row(value) if isinstance(value, dict) else None,
     lambda value: read_rubric(value) if isinstance(value, dict) else None,
 )
+_ENDPOINT = Endpoint("m", "m", "https://h/v1", api_key="key-of-nobody", key_name="A_KEY")
+_MODEL = OpenAIModel(_ENDPOINT)
+_ASKED = {
+    "model": "m",
+    "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
+    "temperature": 0,
+    "max_tokens": 9,
+    "response_format": {"type": "json_schema", "json_schema": {}},
+}
+_WAITS = ("retry-after", "retry-after-ms", "x-ratelimit-reset-tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +113,57 @@ def _check_answer(content: bytes) -> None:
             str(error).encode("utf-8", "replace")
 
 
+def _check_project(content: bytes) -> None:
+    _write("azure.yaml", content)
+    path = _write("agent.yaml", content)
+    _read(lambda: find_agents(Path.cwd()))
+    _read(lambda: read_agent_metadata(path))
+
+
+def _check_run(content: bytes) -> None:
+    run = Path("run")
+    run.mkdir(exist_ok=True)
+    for name in ("trials.jsonl", "journal.jsonl", "manifest.json", "summary.json"):
+        _write(f"run/{name}", content)
+    read_manifest(run)
+    is_finished(run)
+    tally = Tally()
+    for trial in read_trials(run):
+        tally.add(trial)
+        text = json.dumps(write_trial(trial))
+        assert text == json.dumps(write_trial(read_trial(json.loads(text))))
+    tally.results()
+    tally.criteria()
+    memory = read_memory(run, "j")
+    for key, repeat in memory.places:
+        spec = SimpleNamespace(task=SimpleNamespace(key=key), repeat=repeat)
+        memory.recall_reply(spec, 0)
+
+
+def _check_server(content: bytes) -> None:
+    head, _, text = content.decode("utf-8", "replace").partition("\n")
+    _check_refusal(read_refusal(400, dict.fromkeys(_WAITS, head), text))
+    try:
+        answer = _MODEL._parse(text.encode())
+        if isinstance(answer, Refusal):
+            _check_refusal(answer)
+            return
+        reply = _MODEL._read(answer, _ASKED, wants_json=True)
+    except ModelError as error:
+        str(error).encode()
+        return
+    meter = Meter()
+    meter.count_reply("judge", "m", reply)
+    json.dumps([asdict(reply), asdict(meter.usage({"m": (1.0, 2.0)}))], allow_nan=False)
+
+
+def _check_refusal(refusal: Refusal) -> None:
+    applied: list[Adaptation] = []
+    while adaptation := find_adaptation(refusal, apply_adaptations(_ASKED, applied), applied):
+        applied.append(adaptation)
+    str(model_error(refusal, _ENDPOINT)).encode("utf-8", "replace")
+
+
 def _read(read: Callable[[], T]) -> T | None:
     try:
         return read()
@@ -103,71 +178,45 @@ def _write(name: str, content: bytes) -> Path:
     return path
 
 
-def _examples() -> Iterator[str]:
-    for path in sorted(EXAMPLES.glob("*.jsonl")):
-        yield path.read_text(encoding="utf-8")
-
-
-_FULL_ROW = (
-    '{"name": "a", "query": "p", "ground_truth": "g", "category": "c", "context": "x", "metadata": '
-    '{"id": [1.5e3, null, true]}, "criteria": [{"name": "n", "instruction": "i", "weight": 2, '
-    '"must": true, "check": {"regex": "\\\\bA\\u00e9+$"}}]}\n'
-    '{"turns": [{"prompt": "1", "criteria": []}, {"prompt": "2", "groundTruth": "3"}]}\n'
-)
-_TABLE = (
-    "name;Prompt;criterion;criterion_2;Ground Truth;metadata\r\n"
-    't1;"Say ""hi""\r\nin two lines";"a: b\nc";"[{""name"": ""x"", ""instruction"": ""y""}]";g;'
-    '"{""a"": 1}"\r\n'
-)
-_AZD_LIST = '[{"dimension_id": "a", "description": "A?", "weight": 9, "always_applicable": true}]'
-_JSON_RUBRIC = f'{{"type": "rubric", "name": "r", "scoring": "graded", "dimensions": {_AZD_LIST}}}'
-_VERDICTS = (
-    '<think>{"score": 0}</think>\n```json\n{"reason": "uses {x}", "score": 1}\n```',
-    '{"verdicts": [{"number": 1, "score": "yes"}, {"number": 2, "score": null, "reason": ""}]}',
-    _FULL_ROW,
-    _JSON_RUBRIC,
-)
-_ROW_WORDS = "name prompt query criteria criterion groundTruth turns metadata instruction weight"
-_CHECK_WORDS = "check must contains contains_any not_contains regex equals max_words is_json"
-_JSON_WORDS = '{" ": [" "] }] null true NaN -1e999 \\ud83d \\u0000 {"a": "}'
-_RUBRIC_WORDS = "type rubric version scoring graded pass_threshold dimensions id description"
-_YAML_WORDS = (
-    "no on ~ 1:30 1.10 0x1f &a *a <<: !!python/object | >- --- ... %YAML # 'a' - ? : {a: b}"
-)
-_CONFIG_WORDS = (
-    "agent kind model instructions parameters dataset_file dataset local_uri evaluators models "
-    "base_url api_key_env price options eval_model max_errors fail_under max_candidates ${A} 70%"
-)
-
 TARGETS = {
     "jsonl": Target(
         lambda content: _check_dataset("tasks.jsonl", content),
-        (*_examples(), _FULL_ROW),
-        f"{_ROW_WORDS} {_CHECK_WORDS} {_JSON_WORDS}",
+        (*seeds.EXAMPLE_FILES, seeds.FULL_ROW),
+        f"{seeds.ROW_WORDS} {seeds.CHECK_WORDS} {seeds.JSON_WORDS}",
     ),
     "csv": Target(
         lambda content: _check_dataset("tasks.csv", content),
-        (_TABLE, "sep=|\nprompt|name\na|b\n"),
-        f'{_ROW_WORDS} {_JSON_WORDS} "" ; , \t |',
+        (seeds.TABLE, "sep=|\nprompt|name\na|b\n"),
+        f'{seeds.ROW_WORDS} {seeds.JSON_WORDS} "" ; , \t |',
     ),
     "eval_yaml": Target(
         _check_config,
-        ((ROOT / "eval.yaml.example").read_text(encoding="utf-8"),),
-        f"{_CONFIG_WORDS} {_YAML_WORDS}",
+        (seeds.CONFIG,),
+        f"{seeds.CONFIG_WORDS} {seeds.YAML_WORDS}",
     ),
     "rubric_yaml": Target(
         lambda content: _check_rubric("rubric.yaml", content),
         (RUBRIC,),
-        f"{_RUBRIC_WORDS} {_CHECK_WORDS} {_YAML_WORDS}",
+        f"{seeds.RUBRIC_WORDS} {seeds.CHECK_WORDS} {seeds.YAML_WORDS}",
     ),
     "rubric_json": Target(
         lambda content: _check_rubric("rubric.json", content),
-        (_AZD_LIST, _JSON_RUBRIC),
-        f"{_RUBRIC_WORDS} {_CHECK_WORDS} {_JSON_WORDS}",
+        (seeds.AZD_LIST, seeds.JSON_RUBRIC),
+        f"{seeds.RUBRIC_WORDS} {seeds.CHECK_WORDS} {seeds.JSON_WORDS}",
     ),
+    "project": Target(_check_project, seeds.PROJECT, f"{seeds.PROJECT_WORDS} {seeds.YAML_WORDS}"),
+    "run": Target(
+        _check_run,
+        (
+            "".join(f"{json.dumps(line)}\n" for line in seeds.RUN),
+            '{"fingerprint": {"subject": {}}}',
+        ),
+        f"{seeds.RUN_WORDS} {seeds.JSON_WORDS}",
+    ),
+    "server": Target(_check_server, seeds.ANSWERS, f"{seeds.SERVER_WORDS} {seeds.JSON_WORDS}"),
     "answer": Target(
         _check_answer,
-        _VERDICTS,
-        f"reason score verdicts number <think> </think> ``` {_ROW_WORDS} {_JSON_WORDS}",
+        seeds.VERDICTS,
+        f"reason score verdicts number <think> </think> ``` {seeds.ROW_WORDS} {seeds.JSON_WORDS}",
     ),
 }

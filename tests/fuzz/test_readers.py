@@ -69,6 +69,8 @@ READERS: dict[str, Callable[[Path], object]] = {
     "rubric.yaml": read_rubric_file,
     "rubric.json": read_rubric_file,
     "answer.txt": read_answer,
+    "trials.jsonl": lambda path: TARGETS["run"].check(path.read_bytes()),
+    "server.txt": lambda path: TARGETS["server"].check(b"1\n" + path.read_bytes()),
 }
 
 
@@ -121,6 +123,11 @@ def make_inputs(size: int) -> dict[tuple[str, str], str]:
         ("answer.txt", "empty objects"): fill("{}"),
         ("answer.txt", "verdicts"): fill('{"number":1,"score":1},', '{"verdicts":[', "{}]}"),
         ("answer.txt", "space"): fill(" ", "{", "}"),
+        ("trials.jsonl", "no end of lists"): fill("["),
+        ("trials.jsonl", "turns"): fill("{},", '{"turns":[', "{}]}"),
+        ("server.txt", "tags"): fill("<"),
+        ("server.txt", "an open text"): fill("x", '{"error":"'),
+        ("server.txt", "parts"): fill("{},", '{"choices":[{"message":{"content":[', "{}]}}]}"),
     }
 
 
