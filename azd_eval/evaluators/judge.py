@@ -150,14 +150,18 @@ def _word_item(request: JudgeRequest, question: str, answer_format: str) -> str:
             {"user": exchange.prompt, "agent": exchange.reply} for exchange in item.history
         ]
     conversation["user"] = item.turn.prompt
-    if item.spec.task.context:
+    if item.spec.task.context and item.spec.task.context != request.grounding:
         conversation["context_given_to_the_agent"] = item.spec.task.context
     if request.expected is not None:
         conversation["expected_answer"] = request.expected
+    sources = ""
+    if request.grounding is not None:
+        sources = fill("judge_sources.md", {"sources": _json(request.grounding)})
     return fill(
         "judge_item.md",
         {
             "conversation": _json(conversation),
+            "sources": sources,
             "reply": _json(item.reply.text),
             "question": question,
             "answer_format": answer_format,

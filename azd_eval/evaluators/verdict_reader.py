@@ -33,6 +33,7 @@ def describe_scale(*, graded: bool, may_not_apply: bool) -> tuple[str, str]:
     if graded:
         scale = "<1 | 2 | 3 | 4 | 5>"
         meaning = (
+            "A grade that the criterion itself describes means that. Otherwise: "
             "5: fully met, nothing to improve. 4: met, with a small flaw. 3: just acceptable. "
             "2: mostly not met. 1: not met at all, or the opposite."
         )
