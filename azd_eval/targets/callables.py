@@ -7,7 +7,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +17,8 @@ from typing import Any
 from azd_eval.errors import InputError
 
 FIELDS = ("prompt", "history", "instructions", "context")
-"""What a function may ask for, by the name of its parameter."""
+"""What an agent may ask for, by the name of its parameter; the first is what it must take."""
 
-_OFFERED = ", ".join(f"`{name}`" for name in FIELDS)
 _FRAMES_SHOWN = 3
 
 
@@ -48,9 +47,10 @@ class PythonFunction:
         return lambda: self.call(*arguments, **named)
 
 
-def load_function(name: str, folder: Path) -> PythonFunction:
+def load_function(name: str, folder: Path, offered: Sequence[str] = FIELDS) -> PythonFunction:
     """Load `module:function` or `file.py:function`, the file relative to `folder`.
 
+    `offered` are the fields that it may take; the first is what it must take, by whatever name.
     A class is made an object, without arguments. Runs the module's own code: `folder` (and that of
     the file) is first on `sys.path` meanwhile, and last from then on, for imports in functions.
     Raises `InputError` for whatever keeps the function from being called.
@@ -68,7 +68,7 @@ def load_function(name: str, folder: Path) -> PythonFunction:
         else:
             module = _load_module(source, folder)
         function = _make_callable(_find(module, attribute, source), name)
-    positional, keywords = _read_signature(function, name)
+    positional, keywords = _read_signature(function, name, offered)
     return PythonFunction(name, folder, function, positional, keywords)
 
 
@@ -203,26 +203,27 @@ def _did_you_mean(wrong: str, known: Iterable[str]) -> str | None:
 
 
 def _read_signature(
-    function: Callable[..., object], name: str
+    function: Callable[..., object], name: str, offered: Sequence[str]
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """Decide which field goes where; raises `InputError` for a parameter that nobody can fill."""
-    parameters = _parameters(function)
-    keywords = _match_fields(parameters)
+    parameters, wanted = _parameters(function), offered[0]
+    keywords = _match_fields(parameters, offered)
     unfilled = [one.name for one in parameters if _is_required(one) and one.name not in keywords]
     positional = []
     for one in parameters:
         if one.kind is one.POSITIONAL_ONLY and one.name in keywords:
             positional.append(keywords.pop(one.name))
         elif one.kind is one.VAR_POSITIONAL and not keywords and not positional:
-            positional.append("prompt")
+            positional.append(wanted)
         elif one.kind is one.VAR_KEYWORD:
             taken = (*positional, *keywords.values())
-            keywords |= {field: field for field in FIELDS if field not in taken}
-    if unfilled or "prompt" not in (*positional, *keywords.values()):
-        fault = f"needs {', '.join(map(repr, unfilled))}" if unfilled else "takes no prompt"
+            keywords |= {field: field for field in offered if field not in taken}
+    if unfilled or wanted not in (*positional, *keywords.values()):
+        fault = f"needs {', '.join(map(repr, unfilled))}" if unfilled else f"takes no {wanted}"
+        names = ", ".join(f"`{field}`" for field in offered)
         raise InputError(
             f"`{name}` {fault}",
-            hint=f"it may take {_OFFERED}; give every other parameter a default",
+            hint=f"it may take {names}; give every other parameter a default",
         )
     return tuple(positional), keywords
 
@@ -231,16 +232,18 @@ def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some built-in functions have no signature to read
-        return [inspect.Parameter("prompt", inspect.Parameter.POSITIONAL_ONLY)]
+        return [inspect.Parameter("value", inspect.Parameter.POSITIONAL_ONLY)]
 
 
-def _match_fields(parameters: Iterable[inspect.Parameter]) -> dict[str, str]:
-    """Map parameters to fields by name; the first one that must be given is else the prompt."""
-    fields = {one.name: one.name for one in parameters if one.name in FIELDS}
-    if "prompt" not in fields:
+def _match_fields(
+    parameters: Iterable[inspect.Parameter], offered: Sequence[str]
+) -> dict[str, str]:
+    """Map parameters to fields by name; else the first that must be given gets the first field."""
+    fields = {one.name: one.name for one in parameters if one.name in offered}
+    if offered[0] not in fields:
         for one in parameters:
             if _is_required(one) and one.name not in fields and one.kind is not one.KEYWORD_ONLY:
-                return fields | {one.name: "prompt"}
+                return fields | {one.name: offered[0]}
     return fields
 
 

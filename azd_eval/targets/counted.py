@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from azd_eval.domain.ports import Target, TargetRequest
 from azd_eval.domain.task import Reply
@@ -28,4 +29,13 @@ class CountedTarget:
         except TargetError as error:
             raise TargetError(self.redact(error.message), hint=error.hint) from None
         self.count()
-        return replace(reply, text=self.redact(reply.text))
+        evidence = _redact_tree(dict(reply.evidence), self.redact)
+        return replace(reply, text=self.redact(reply.text), evidence=evidence)
+
+
+def _redact_tree(tree: Any, redact: Callable[[str], str]) -> Any:
+    if isinstance(tree, dict):
+        return {key: _redact_tree(value, redact) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_redact_tree(value, redact) for value in tree]
+    return redact(tree) if isinstance(tree, str) else tree

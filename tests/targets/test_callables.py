@@ -159,3 +159,14 @@ def test_every_fault_is_named_with_its_cure(tmp_path, source, name, message, hin
     assert 2 == error.exit_code
     assert hint in str(error.hint)
     assert pytest.raises(InputError, match=message).matches(error)
+
+
+def test_what_is_offered_may_be_other_fields_the_first_being_the_one_to_take(tmp_path):
+    (tmp_path / "checks.py").write_text("def tone(text, options): return text, options", "utf-8")
+
+    function = load_function("checks.py:tone", tmp_path, ("response", "options"))
+
+    assert ("R", {}) == function.bind({"response": "R", "options": {}})()
+    with pytest.raises(InputError, match="needs 'options'") as caught:
+        load_function("checks.py:tone", tmp_path, ("response", "prompt"))
+    assert "`response`, `prompt`" in str(caught.value.hint)

@@ -78,8 +78,30 @@ async def test_results_become_text(tmp_path, result, text):
     assert text == await _text(_target(tmp_path, f"def respond(prompt): return {result}"))
 
 
+async def test_evidence_beside_the_output_is_kept(tmp_path):
+    source = """
+def respond(prompt):
+    return {"output": "see [1]", "citations": ({"index": 1, "text": "half \\ud83d"},), "cost": 2}
+"""
+    reply = await _target(tmp_path, source).respond(TargetRequest("hello", ""))
+
+    assert ("see [1]", {"citations": [{"index": 1, "text": "half ?"}]}) == (
+        reply.text,
+        reply.evidence,
+    )
+
+
 @pytest.mark.parametrize(
-    "result", ["None", "{'output': None}", "object()", "b'bytes'", "{(1,): 2}"]
+    "result",
+    [
+        "{'output': 'text', 'diagnostics': {'tool_calls': object()}}",
+        "{'output': 'text', 'citations': [float('nan')]}",
+        "None",
+        "{'output': None}",
+        "object()",
+        "b'bytes'",
+        "{(1,): 2}",
+    ],
 )
 async def test_a_result_that_is_no_reply_is_an_error(tmp_path, result):
     target = _target(tmp_path, f"def respond(prompt): return {result}")
