@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 DEFAULT_MAX_TASKS = 15
-LARGEST_DATASET = 1000
 DEFAULT_ITERATIONS = 10
 DEFAULT_CONCURRENCY = 20
 DEFAULT_TIMEOUT_S = 120.0
@@ -58,12 +57,20 @@ class DatasetReference(_Strict):
 
 
 class EvaluatorReference(_Strict):
-    """One evaluator: a built-in or generated name, or a file."""
+    """One evaluator: a built-in or generated name, a file, or the user's own."""
 
     name: Text
     version: str | None = None
     local_uri: Text | None = None
-    initialization_parameters: dict[str, Any] = Field(default_factory=dict)
+    callable: Text | None = Field(
+        default=None, description="your own: module:function or file.py:function"
+    )
+    prompt_file: Text | None = Field(
+        default=None, description="your own: a file with the question that the judge grades, 1..5"
+    )
+    initialization_parameters: dict[str, Any] = Field(
+        default_factory=dict, description="options of the evaluator: threshold, ..."
+    )
 
 
 class Price(_Strict):
