@@ -10,7 +10,7 @@ from typing import Any
 from azd_eval.domain.task import Task
 from azd_eval.formats.faults import Fault, fold, show, suggest
 from azd_eval.formats.json_text import parse_json
-from azd_eval.formats.task_rows import MOST_ITEMS
+from azd_eval.formats.task_rows import MOST_ITEMS, TurnRow
 from azd_eval.formats.task_rules import FOREIGN_PROMPT
 from azd_eval.formats.tasks import task_to_row
 
@@ -23,10 +23,17 @@ COLUMNS = (
     "context",
     "metadata",
     "turns",
+    "testId",
+    "grounding",
+    "evaluators",
+    "evaluators_mode",
+    "response",
+    "evidence",
+    "carried",
 )
 
 _CRITERIA = "criteria"
-_JSON = ("metadata", "turns")
+_JSON = ("metadata", "turns", "evaluators", "evidence", "carried")
 _MESSAGE = ("prompt", "query", "turns")
 _FIELDS = {fold(name): name for name in (*COLUMNS, "query")}
 _CRITERIA_HEADER = re.compile(r"criteri(a|on)\d*")
@@ -96,7 +103,12 @@ def read_cells(columns: Sequence[str | None], cells: Sequence[str]) -> CsvRow:
 
 def write_cells(task: Task) -> dict[str, str]:
     """Give the cells of a task by column, only those that say something."""
-    return {name: _write_cell(name, value) for name, value in task_to_row(task).items()}
+    row = task_to_row(task)
+    if row.get("response") == "":
+        # An empty cell says nothing, but an agent that said nothing is a finding.
+        of_turn = row.keys() & TurnRow.__annotations__.keys() - {"carried"}
+        row["turns"] = [{name: row.pop(name) for name in COLUMNS if name in of_turn}]
+    return {name: _write_cell(name, value) for name, value in row.items()}
 
 
 def _word_unknown(header: str, columns: Sequence[str | None]) -> Fault:

@@ -1,50 +1,40 @@
-"""Hold maps of named evaluators with their options, as documents and tasks write them, to rules."""
+"""Named evaluators with their options, as a task or a document chooses them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from azd_eval.evaluator_options import OPTIONS, CustomOptions
-from azd_eval.formats.faults import Fault, show, suggest
+from azd_eval.formats.faults import Fault, Loc, show, suggest
 from azd_eval.formats.schema import Schema
 
-_SCHEMAS = {name: Schema(kind) for name, kind in OPTIONS.items()}
+_OPTIONS: Final[dict[str, Schema[Any]]] = {name: Schema(kind) for name, kind in OPTIONS.items()}
 _CUSTOM = Schema(CustomOptions)
+_RENAMED = "`citation_format: inline` is taken as `mixed`"
+_NAMES = f"the evaluators are {', '.join(f'`{name}`' for name in OPTIONS)}"
 
 
-def check_evaluators(
-    named: Mapping[str, Any], others: Collection[str] | None = None
+def find_evaluator_faults(
+    loc: Loc, evaluators: object, custom: Collection[str] | None
 ) -> list[Fault]:
-    """Find every fault of a map from evaluators to options, the paths within the map.
-
-    `others` are the configured evaluators that are not built in; None when nobody knows them, and
-    then any name is taken.
-    """
+    """Check names and options; `custom` are the user's own evaluators, None when not known."""
     faults: list[Fault] = []
-    for name, options in named.items():
-        if name in OPTIONS or others is None or name in others:
-            found = check_options(name, options)
-            faults += [replace(fault, loc=(name, *fault.loc)) for fault in found]
-        else:
-            faults.append(_word_unknown(name, others))
+    for name, options in evaluators.items() if isinstance(evaluators, dict) else ():
+        if name not in OPTIONS and name not in (custom or ()):
+            faults += [_word_unknown((*loc, name), name, custom)]
+        _, found = _OPTIONS.get(name, _CUSTOM).read(options)
+        faults += [replace(fault, loc=(*loc, name, *fault.loc)) for fault in found]
+        if isinstance(options, dict) and options.get("citation_format") == "inline":
+            where = (*loc, name, "citation_format")
+            faults.append(Fault(where, _RENAMED, severity="note"))
     return faults
 
 
-def check_options(name: str, options: Any) -> list[Fault]:
-    """Find every fault of the options of one evaluator, the paths within the options."""
-    _, faults = _SCHEMAS.get(name, _CUSTOM).read(options)
-    if not faults and name == "Citations" and options.get("citation_format") == "inline":
-        note = "`inline` is read as `mixed`, which finds every format"
-        faults.append(Fault(("citation_format",), note, severity="note"))
-    return faults
-
-
-def _word_unknown(name: str, others: Collection[str]) -> Fault:
-    known = (*OPTIONS, *others)
-    close = suggest(name, known)
-    hint = f"did you mean `{close}`?" if close else f"there are {', '.join(map(_quote, known))}"
-    return Fault((name,), f"unknown evaluator {show(name)}", hint, at_key=True)
-
-
-def _quote(name: str) -> str:
-    return f"`{name}`"
+def _word_unknown(loc: Loc, name: str, custom: Collection[str] | None) -> Fault:
+    message = f"unknown evaluator {show(name)}"
+    if close := suggest(name, [*OPTIONS, *(custom or ())]):
+        return Fault(loc, message, f"did you mean `{close}`?", at_key=True)
+    if custom is None:
+        hint = "it must be set up as an evaluator of your own where this is run"
+        return Fault(loc, message, hint, "warning", at_key=True)
+    return Fault(loc, message, _NAMES, at_key=True)

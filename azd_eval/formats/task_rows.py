@@ -4,7 +4,7 @@ Names follow the files (`groundTruth`, `query`); `formats.tasks` translates them
 """
 
 import json
-from typing import Annotated, Any, Required, TypeVar
+from typing import Annotated, Any, Literal, Required, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
@@ -42,6 +42,7 @@ def _check_encodable(value: V) -> V:
 TextOrTexts = Annotated[Texts, BeforeValidator(_as_list, json_schema_input_type=Text | Texts)]
 FreeText = Annotated[str, AfterValidator(_check_encodable)]
 Metadata = Annotated[dict[str, Any], AfterValidator(_check_encodable)]
+EvaluatorMap = Annotated[dict[str, dict[str, Any]], AfterValidator(_check_encodable)]
 _EXACT = ConfigDict(extra="forbid", strict=True)
 
 
@@ -84,6 +85,15 @@ class TurnRow(TypedDict, total=False):
     criteria: Criteria | None
     groundTruth: Annotated[FreeText | None, Field(description="expected answer")]
     ground_truth: Annotated[FreeText | None, Field(description="like `groundTruth`")]
+    grounding: Annotated[FreeText | None, Field(description="text that the reply must rest on")]
+    evaluators: Annotated[EvaluatorMap | None, Field(description="named evaluators, with options")]
+    evaluators_mode: Annotated[
+        Literal["extend", "replace"] | None,
+        Field(description="`evaluators` beside those of the run, or in their place"),
+    ]
+    response: Annotated[str | None, Field(description="a reply of earlier, to be scored as it is")]
+    evidence: Annotated[Metadata | None, Field(description="what came beside `response`")]
+    carried: Annotated[Metadata | None, Field(description="what a document says beside all this")]
 
 
 Turns = Annotated[list[TurnRow], Field(min_length=1, max_length=MOST_ITEMS)]
@@ -98,3 +108,4 @@ class TaskRow(TurnRow, total=False):
     context: Annotated[FreeText | None, Field(description="background, given with the prompt")]
     metadata: Annotated[Metadata | None, Field(description="your own; sent to nobody")]
     turns: Turns | None
+    testId: Annotated[Text | None, Field(description="your own name for it, stable over versions")]

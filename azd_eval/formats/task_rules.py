@@ -4,12 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from azd_eval.evaluator_options import NEEDS_EXPECTED
+from azd_eval.formats.evaluator_maps import find_evaluator_faults
 from azd_eval.formats.faults import Fault, Loc, name_field, name_kind, show
 from azd_eval.formats.schema import Schema
 from azd_eval.formats.task_rows import MOST_ITEMS, CriterionRow, TaskRow, TurnRow
 
 _PROMPT = ("prompt", "query")
 _EXPECTED = ("groundTruth", "ground_truth")
+_OF_A_TURN = ("grounding", "evaluators", "evaluators_mode", "response", "evidence")
 FOREIGN_PROMPT = ("question", "input", "message", "user_input")
 _PATTERNS = ("regex", "not_regex")
 _SPECIFIED_TASK = ("name", "prompt", "criteria", "groundTruth")
@@ -43,12 +46,14 @@ class TaskRules:
 
     `criteria_required`: nothing else would score the task. `strict`: only the fields of the
     specification, and warnings are errors. `find_pattern_fault` is handed in because the engine
-    that runs a pattern decides whether it is one.
+    that runs a pattern decides whether it is one. `custom_evaluators` are the names that
+    `evaluators` may hold beside the built-in ones; None when they are not known.
     """
 
     criteria_required: bool = False
     strict: bool = False
     find_pattern_fault: FindPatternFault = None
+    custom_evaluators: frozenset[str] | None = None
 
 
 PLAIN_RULES = TaskRules()
@@ -97,7 +102,9 @@ def _find_broken_rules(row: dict[str, Any], rules: TaskRules) -> list[Fault]:
         groups = [*([turn] for turn in turns[:-1]), [*turns[-1:], top]]
     for group in groups:
         faults += _find_criteria_faults(group, rules)
-    if not row.get("criteria") and not any(part.get("criteria") for (_, part), *_ in groups):
+        faults += _find_evaluator_faults(group, rules)
+    parts = [top, *(group[0] for group in groups)]
+    if not any(part.get("criteria") or part.get("evaluators") for _, part in parts):
         faults.append(_NO_CRITERIA if rules.criteria_required else _ONLY_RUBRICS)
     return faults
 
@@ -109,6 +116,8 @@ def _find_message_faults(turn: Located) -> list[Fault]:
         other = next((key for key in FOREIGN_PROMPT if key in row), None)
         hint = f"rename `{other}` to `prompt`" if other else None
         faults.append(Fault((*loc, "prompt"), "missing `prompt`", hint))
+    if row.get("evidence") and row.get("response") is None:
+        faults.append(Fault((*loc, "evidence"), "`evidence` without `response`", at_key=True))
     for key, other in (_PROMPT, _EXPECTED):
         if other in row and _differ(row.get(key), row[other]):
             message = f"`{key}` and `{other}` are the same field and differ"
@@ -129,6 +138,27 @@ def _find_misplaced(row: dict[str, Any], turns: list[Located]) -> list[Fault]:
     if key and turns and _find_given(turns[-1][1], _EXPECTED):
         hint = "beside `turns` it belongs to the last turn; keep one of them"
         faults.append(Fault((key,), f"`{key}` is given in the last turn too", hint, at_key=True))
+    for key in _OF_A_TURN:
+        if row.get(key) is not None:
+            message = f"`{key}` and `turns` in one task"
+            faults.append(Fault((key,), message, "move it into its turn", at_key=True))
+    return faults
+
+
+def _find_evaluator_faults(group: list[Located], rules: TaskRules) -> list[Fault]:
+    """Look at the evaluators of one turn, whose expected answer may stand in two places."""
+    (loc, row), *_ = group
+    named = row.get("evaluators")
+    if not named or not isinstance(named, dict):
+        return []
+    where = (*loc, "evaluators")
+    faults = find_evaluator_faults(where, named, rules.custom_evaluators)
+    if not any(part.get(key) for _, part in group for key in _EXPECTED):
+        faults += [
+            Fault((*where, name), f"{name} needs an expected answer", "add `groundTruth`")
+            for name in named
+            if name in NEEDS_EXPECTED
+        ]
     return faults
 
 

@@ -3,11 +3,12 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from azd_eval.domain.criterion import Check, CheckKind, Criterion
-from azd_eval.domain.task import Task, Turn
+from azd_eval.domain.task import Reply, Task, Turn
 from azd_eval.formats.faults import in_one_sentence
 from azd_eval.formats.task_rows import CheckRow, CriterionRow, TaskRow, TurnRow
 from azd_eval.formats.task_rules import PLAIN_RULES, TaskRules, check_row
@@ -36,13 +37,19 @@ def build_task(row: TaskRow) -> Task:
         category=row.get("category"),
         context=row.get("context") or None,
         metadata=row.get("metadata") or {},
+        test_id=row.get("testId"),
+        carried=row.get("carried") or {},
     )
 
 
 def name_task(row: TaskRow) -> str:
     """Make a name from what is asked: its first words, and a hash of all of it."""
-    turns = _build_turns(row)
-    asked = json.dumps([row.get("context"), [[turn.prompt, turn.expected] for turn in turns]])
+    return make_name(_build_turns(row), row.get("context"))
+
+
+def make_name(turns: tuple[Turn, ...], context: str | None) -> str:
+    """Make a name from turns: the first words, and a hash of all of it."""
+    asked = json.dumps([context, [[turn.prompt, turn.expected] for turn in turns]])
     words = "_".join(re.findall(r"\w+", turns[0].prompt.casefold())[:_WORDS_IN_NAME])
     digest = hashlib.sha256(asked.encode()).hexdigest()[:12]
     return f"{words[:_LONGEST_WORDS] or 'task'}_{digest}"
@@ -51,12 +58,17 @@ def name_task(row: TaskRow) -> str:
 def task_to_row(task: Task) -> dict[str, Any]:
     """Give the row of a task, with the fields in the specification's order and only those set."""
     row: dict[str, Any] = {"name": task.name}
-    if len(task.turns) == 1:
+    if len(task.turns) == 1 and not task.turns[0].carried:
         row |= _turn_to_row(task.turns[0])
     else:
         row["turns"] = [_turn_to_row(turn) for turn in task.turns]
-    optional = {"category": task.category, "context": task.context, "metadata": task.metadata}
-    return row | {key: value for key, value in optional.items() if value}
+    return row | _only_set(
+        category=task.category,
+        context=task.context,
+        metadata=task.metadata,
+        testId=task.test_id,
+        carried=task.carried,
+    )
 
 
 def check_to_row(check: Check) -> dict[str, Any]:
@@ -70,21 +82,37 @@ def build_check(row: CheckRow) -> Check:
     return Check(kind, tuple(value) if isinstance(value, list) else value)
 
 
+def build_criteria(rows: Iterable[CriterionRow]) -> tuple[Criterion, ...]:
+    """Build the criteria that good rows describe."""
+    return tuple([_build_criterion(row) for row in rows])
+
+
+def criteria_to_rows(criteria: Iterable[Criterion]) -> list[dict[str, Any]]:
+    """Give the rows of criteria."""
+    return [_criterion_to_row(criterion) for criterion in criteria]
+
+
 def _build_turns(row: TaskRow) -> tuple[Turn, ...]:
     listed = row.get("turns")
     if listed is None:
-        return (_build_turn(row),)
-    *before, last = [_build_turn(turn) for turn in listed]
-    criteria = last.criteria + _build_criteria(row)
-    return (*before, Turn(last.prompt, criteria, last.expected or _expected(row)))
+        return (_build_turn(row, {}),)
+    *before, last = [_build_turn(turn, turn.get("carried") or {}) for turn in listed]
+    criteria = last.criteria + build_criteria(row.get("criteria") or ())
+    return (*before, replace(last, criteria=criteria, expected=last.expected or _expected(row)))
 
 
-def _build_turn(row: TurnRow) -> Turn:
-    return Turn(row.get("prompt") or row.get("query") or "", _build_criteria(row), _expected(row))
-
-
-def _build_criteria(row: TurnRow) -> tuple[Criterion, ...]:
-    return tuple([_build_criterion(criterion) for criterion in row.get("criteria") or ()])
+def _build_turn(row: TurnRow, carried: Mapping[str, Any]) -> Turn:
+    response = row.get("response")
+    return Turn(
+        row.get("prompt") or row.get("query") or "",
+        build_criteria(row.get("criteria") or ()),
+        _expected(row),
+        row.get("grounding") or None,
+        row.get("evaluators") or {},
+        row.get("evaluators_mode"),
+        None if response is None else Reply(response, evidence=row.get("evidence") or {}),
+        carried,
+    )
 
 
 def _build_criterion(row: CriterionRow) -> Criterion:
@@ -104,11 +132,21 @@ def _expected(row: TurnRow) -> str | None:
 
 def _turn_to_row(turn: Turn) -> dict[str, Any]:
     row: dict[str, Any] = {"prompt": turn.prompt}
-    if turn.expected:
-        row["groundTruth"] = turn.expected
-    if turn.criteria:
-        row["criteria"] = [_criterion_to_row(criterion) for criterion in turn.criteria]
-    return row
+    row |= _only_set(
+        groundTruth=turn.expected,
+        criteria=criteria_to_rows(turn.criteria),
+        grounding=turn.grounding,
+        evaluators=turn.evaluators,
+        evaluators_mode=turn.evaluators_mode,
+    )
+    if turn.recorded is not None:
+        row["response"] = turn.recorded.text
+        row |= _only_set(evidence=turn.recorded.evidence)
+    return row | _only_set(carried=turn.carried)
+
+
+def _only_set(**fields: Any) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value}
 
 
 def _criterion_to_row(criterion: Criterion) -> dict[str, Any]:

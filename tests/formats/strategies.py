@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from azd_eval.domain.criterion import Check, Criterion
-from azd_eval.domain.task import Task, Turn
+from azd_eval.domain.task import Reply, Task, Turn
 
 texts = st.text(
     st.characters(exclude_categories=["Cs"]) | st.sampled_from("\u2028\u2029\x85\r\n\v\"\\'{}"),
@@ -36,7 +36,6 @@ criteria = st.lists(
     max_size=3,
     unique_by=lambda criterion: criterion.name,
 ).map(tuple)
-turns = st.builds(Turn, texts, criteria, st.none() | texts)
 metadata = st.dictionaries(
     st.text(st.characters(exclude_categories=["Cs"])),
     st.none()
@@ -47,6 +46,24 @@ metadata = st.dictionaries(
     | texts,
     max_size=3,
 )
+options = {
+    "Relevance": st.fixed_dictionaries({}, optional={"threshold": st.floats(1, 5)}),
+    "Citations": st.fixed_dictionaries({"citation_format": st.sampled_from(["mixed", "bracket"])}),
+    "RetrievalQuery": st.fixed_dictionaries({"capability": texts, "selector": texts}),
+}
+evaluators = st.fixed_dictionaries({}, optional=options)
+carried = st.dictionaries(st.sampled_from(["notes", "x-own"]), texts, max_size=2)
+turns = st.builds(
+    Turn,
+    texts,
+    criteria,
+    st.none() | texts,
+    st.none() | texts,
+    evaluators,
+    st.sampled_from([None, "extend", "replace"]),
+    st.none() | st.builds(Reply, st.just("") | texts, evidence=metadata),
+    carried,
+)
 tasks = st.builds(
     Task,
     texts,
@@ -54,5 +71,7 @@ tasks = st.builds(
     category=st.none() | texts,
     context=st.none() | texts,
     metadata=metadata,
+    test_id=st.none() | texts,
+    carried=carried,
 )
 datasets = st.lists(tasks, min_size=1, max_size=3, unique_by=lambda task: task.name)
