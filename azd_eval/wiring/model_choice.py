@@ -2,12 +2,8 @@
 
 from azd_eval.errors import InputError
 from azd_eval.wiring.environment import Environment
-from azd_eval.wiring.models import (
-    OFFLINE,
-    anything_configured,
-    default_model_name,
-    names_azure,
-)
+from azd_eval.wiring.models import OFFLINE
+from azd_eval.wiring.variables import anything_configured, default_model_name, names_azure
 
 # The model of the specification's examples.
 DEFAULT_MODEL = "gpt-4.1-mini"

@@ -26,6 +26,12 @@ from azd_eval.providers.middleware import Cached, Metered, Retrying, RetryPolicy
 from azd_eval.storage.reply_cache import SqliteReplyCache
 from azd_eval.wiring.entra import entra_token
 from azd_eval.wiring.environment import Environment, replace_variables
+from azd_eval.wiring.variables import (
+    AZURE_ENDPOINTS,
+    OPENAI_VARIABLES,
+    default_api_version,
+    names_azure,
+)
 
 if TYPE_CHECKING:
     from azd_eval.providers.openai import OpenAIModel
@@ -33,33 +39,6 @@ if TYPE_CHECKING:
 OFFLINE = "offline"
 OPENAI_URL = "https://api.openai.com/v1"
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
-
-_FOUNDRY_KEYS = ("FOUNDRY_API_KEY", "AZURE_AI_API_KEY", "AZURE_OPENAI_API_KEY")
-_AZURE_ENDPOINTS = {
-    "AZURE_OPENAI_ENDPOINT": ("AZURE_OPENAI_API_KEY",),
-    "FOUNDRY_PROJECT_ENDPOINT": _FOUNDRY_KEYS,
-    "AZURE_AI_PROJECT_ENDPOINT": _FOUNDRY_KEYS,
-}
-_AZURE_VERSION = "AZURE_OPENAI_API_VERSION"
-_OPENAI_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
-_MODEL_NAMES = ("AZURE_AI_MODEL_DEPLOYMENT_NAME", "AZURE_OPENAI_DEPLOYMENT", "OPENAI_MODEL")
-
-
-def default_model_name(environment: Environment) -> str | None:
-    """Give the model that the environment names, if any."""
-    name = environment.first_set(*_MODEL_NAMES)
-    return environment.get(name) if name else None
-
-
-def anything_configured(environment: Environment) -> bool:
-    """Tell whether the environment knows any endpoint, key or model; if not, rules may serve."""
-    names = (*_AZURE_ENDPOINTS, *_FOUNDRY_KEYS, *_OPENAI_VARIABLES, *_MODEL_NAMES)
-    return environment.first_set(*names) is not None
-
-
-def names_azure(environment: Environment) -> bool:
-    """Tell whether the environment names an endpoint of Azure."""
-    return environment.first_set(*_AZURE_ENDPOINTS) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +108,9 @@ def _find_configured(name: str, config: ModelConfig, environment: Environment) -
 
 
 def _find_in_environment(wish: _Wish, environment: Environment) -> Endpoint:
-    if environment.first_set(*_AZURE_ENDPOINTS):
+    if names_azure(environment):
         return _find_azure(wish, environment)
-    if environment.first_set(*_OPENAI_VARIABLES):
+    if environment.first_set(*OPENAI_VARIABLES):
         return _find_openai(wish, environment)
     raise InputError(
         f"no endpoint for model {wish.name!r}: set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` for "
@@ -164,7 +143,7 @@ def _find_openai(wish: _Wish, environment: Environment) -> Endpoint:
 
 
 def _find_azure(wish: _Wish, environment: Environment) -> Endpoint:
-    variable = environment.first_set(*_AZURE_ENDPOINTS)
+    variable = environment.first_set(*AZURE_ENDPOINTS)
     where = f"models.{wish.name}.base_url" if wish.base_url else variable
     text = wish.base_url or (environment.get(variable) if variable else None)
     if text is None:
@@ -175,10 +154,10 @@ def _find_azure(wish: _Wish, environment: Environment) -> Endpoint:
         raise InputError(
             f"{where}: {error}", hint="it looks like `https://NAME.openai.azure.com`"
         ) from error
-    key_names = _AZURE_ENDPOINTS.get(variable or "", ("AZURE_OPENAI_API_KEY",))
+    key_names = AZURE_ENDPOINTS.get(variable or "", ("AZURE_OPENAI_API_KEY",))
     key_name = wish.key_name or environment.first_set(*key_names) or key_names[0]
     key = _read_key(key_name, environment)
-    version = wish.api_version or address.api_version or environment.get(_AZURE_VERSION)
+    version = wish.api_version or address.api_version or default_api_version(environment)
     api_version = None if address.is_v1 else read_api_version(version)
     return Endpoint(
         name=wish.name,

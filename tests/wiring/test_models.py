@@ -12,18 +12,19 @@ from azd_eval.domain.chat import ChatRequest, Message
 from azd_eval.errors import InputError, ModelError
 from azd_eval.providers.endpoint import Endpoint
 from azd_eval.wiring.environment import Environment
-from azd_eval.wiring.models import (
-    ModelPool,
-    PoolOptions,
-    anything_configured,
-    default_model_name,
-    resolve_endpoint,
-)
+from azd_eval.wiring.models import ModelPool, PoolOptions, resolve_endpoint
+from azd_eval.wiring.variables import anything_configured, default_model_name
 from tests.fake_openai import Status
 
 AZURE = {
     "AZURE_OPENAI_ENDPOINT": "https://r.openai.azure.com/",
     "AZURE_OPENAI_API_KEY": "azure-key",
+}
+M365 = {
+    "AZURE_AI_OPENAI_ENDPOINT": "https://r.openai.azure.com/",
+    "AZURE_AI_API_KEY": "azure-key",
+    "AZURE_AI_API_VERSION": "2024-12-01-preview",
+    "AZURE_AI_MODEL_NAME": "gpt-4o-mini",
 }
 FOUNDRY = {"FOUNDRY_PROJECT_ENDPOINT": "https://r.services.ai.azure.com/api/projects/p"}
 
@@ -106,6 +107,16 @@ def openai(name="m", model=None, **fields):
                 base_url="https://r.services.ai.azure.com/openai/v1", key_name="AZURE_AI_API_KEY"
             ),
         ),
+        (
+            "m",
+            M365,
+            azure(
+                base_url="https://r.openai.azure.com",
+                api_version="2024-12-01-preview",
+                key_name="AZURE_AI_API_KEY",
+            ),
+        ),
+        ("m", {**M365, "OPENAI_API_KEY": "openai-key"}, openai()),
         ("openai:m", {**AZURE, "OPENAI_API_KEY": "openai-key"}, openai("openai:m", "m")),
         ("azure:m", {**AZURE, "OPENAI_API_KEY": "k"}, azure("azure:m", "m")),
         (
@@ -251,6 +262,9 @@ class TestEntra:
         ({"OPENAI_MODEL": "a"}, "a", True),
         ({"AZURE_OPENAI_DEPLOYMENT": "b", "OPENAI_MODEL": "a"}, "b", True),
         ({"AZURE_AI_MODEL_DEPLOYMENT_NAME": "c", "AZURE_OPENAI_DEPLOYMENT": "b"}, "c", True),
+        (M365, "gpt-4o-mini", True),
+        ({**M365, "AZURE_OPENAI_DEPLOYMENT": "b"}, "b", True),
+        ({**M365, "OPENAI_API_KEY": "k"}, None, True),
     ],
 )
 def test_knows_what_the_environment_offers(variables, name, configured):
