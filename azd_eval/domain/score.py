@@ -72,7 +72,7 @@ class Score:
 class TurnResult:
     """What happened in one turn. Either `reply` or `error` is given; never neither.
 
-    `evidence` is that of the reply.
+    `evidence` is that of the reply; `suspicious` quotes words in it that speak to the judge.
     """
 
     prompt: str
@@ -85,6 +85,7 @@ class TurnResult:
     cached: bool = False
     scores: tuple[Score, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    suspicious: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

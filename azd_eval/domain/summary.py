@@ -26,7 +26,8 @@ class TaskResult:
     """One task over its repeats: mean score of the scored ones, status by their majority.
 
     `error_share` (0..1) is how many of the repeats that were not skipped errored; `index` the place
-    in the dataset.
+    in the dataset. `suspicious` and `cut` count replies that speak to the judge, and that the token
+    limit cut off.
     """
 
     name: str
@@ -37,6 +38,8 @@ class TaskResult:
     asked: int = 0
     error_share: float = 0.0
     index: int = 0
+    suspicious: int = 0
+    cut: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,9 @@ class RunSummary:
     """A finished run.
 
     `score` and `interval` (95 %) are over scored tasks; `score_errors_as_zero` counts errored tasks
-    as 0 and is what the gate uses. `engine` says so when rules, not a language model, did the work.
-    `stop_reason` is `completed`, or what ended the run early.
+    as 0 and is what the gate uses. `suspicious_replies` speak to the judge and `cut_replies` were
+    cut off at the token limit; both were judged as they are. `engine` says so when rules, not a
+    language model, did the work. `stop_reason` is `completed`, or what ended the run early.
     """
 
     run_id: str
@@ -101,6 +105,8 @@ class RunSummary:
     repeats: int = 1
     trials: int = 0
     errored_trials: int = 0
+    suspicious_replies: int = 0
+    cut_replies: int = 0
     engine: str | None = None
     notes: tuple[str, ...] = ()
     run_dir: str | None = None
@@ -123,7 +129,11 @@ class ScoreWithInterval:
 
 @dataclass(frozen=True, slots=True)
 class CandidateResult:
-    """One candidate of an optimization. `reason` says why it was or was not accepted."""
+    """One candidate of an optimization. `reason` says why it was or was not accepted.
+
+    `score` is over the tasks to learn from, None when it was dropped before all were tried. The
+    paired `difference` is to the incumbent of that time, on the tasks that were tried.
+    """
 
     id: str
     parent: str | None
@@ -134,6 +144,8 @@ class CandidateResult:
     rationale: str = ""
     path: str | None = None
     interval: Interval | None = None
+    difference: float | None = None
+    difference_interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)

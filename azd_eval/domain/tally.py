@@ -28,6 +28,8 @@ class _TaskTally:
     statuses: list[Status] = field(default_factory=list)
     met: int = 0
     asked: int = 0
+    suspicious: int = 0
+    cut: int = 0
 
     def conclude(self, index: int) -> TaskResult:
         """Average the scored repeats; the status is that of the majority.
@@ -52,6 +54,8 @@ class _TaskTally:
             self.asked,
             counts["errored"] / attempted if attempted else 0.0,
             index,
+            self.suspicious,
+            self.cut,
         )
 
 
@@ -75,6 +79,8 @@ class Tally:
         self.trials += 1
         self.errored_trials += trial.status == "errored"
         for turn in trial.turns:
+            task.suspicious += turn.suspicious is not None
+            task.cut += turn.finish_reason == "length"
             for score in turn.scores:
                 for verdict in score.verdicts:
                     key = (score.evaluator, verdict.criterion)

@@ -54,7 +54,7 @@ def _write_turn(turn: TurnResult) -> dict[str, Any]:
         "tokens": turn.tokens,
         "cached": turn.cached,
         "scores": [_write_score(score) for score in turn.scores],
-    } | _set_only({"evidence": turn.evidence})
+    } | _set_only({"evidence": turn.evidence, "suspicious": turn.suspicious})
 
 
 def _write_score(score: Score) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Turn what was counted into the summary of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from azd_eval.domain.chat import Usage
 from azd_eval.domain.gate import decide_gate
-from azd_eval.domain.summary import RunSummary
+from azd_eval.domain.summary import RunSummary, TaskResult
 from azd_eval.domain.tally import (
     Tally,
     count_tasks,
@@ -44,6 +44,9 @@ class RunEnd:
     duration_s: float
 
 
+_MOST_NAMED = 3
+
+
 def conclude_run(facts: RunFacts, tally: Tally, end: RunEnd) -> RunSummary:
     """Summarise a run that ended; tasks that were not reached are skipped, and miss the gate."""
     results = tally.results()
@@ -74,8 +77,26 @@ def conclude_run(facts: RunFacts, tally: Tally, end: RunEnd) -> RunSummary:
         repeats=facts.repeats,
         trials=tally.trials,
         errored_trials=tally.errored_trials,
+        suspicious_replies=sum(result.suspicious for result in results),
+        cut_replies=sum(result.cut for result in results),
         engine=facts.engine,
-        notes=facts.notes,
+        notes=(*facts.notes, *_word_doubts(results)),
         run_dir=facts.run_dir,
         results=results,
     )
+
+
+def _word_doubts(results: Iterable[TaskResult]) -> Iterator[str]:
+    """Say which replies a reader should look at; none of this changes a score."""
+    suspicious = {result.name: result.suspicious for result in results if result.suspicious}
+    cut = {result.name: result.cut for result in results if result.cut}
+    if suspicious:
+        yield f"replies that speak to the judge, scored all the same: {_name(suspicious)}"
+    if cut:
+        yield f"replies cut off at the token limit, scored all the same: {_name(cut)}"
+
+
+def _name(counts: Mapping[str, int]) -> str:
+    names = ", ".join(list(counts)[:_MOST_NAMED])
+    rest = ", ..." if len(counts) > _MOST_NAMED else ""
+    return f"{sum(counts.values())}, in {names}{rest}"

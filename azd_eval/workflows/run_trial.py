@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from azd_eval.domain.ports import Evaluator, Journal, Target, TargetRequest, TurnUnderTest
 from azd_eval.domain.score import Trial, TrialSpec, TurnResult, trial_score, trial_status
+from azd_eval.domain.suspicion import find_suspicious_words
 from azd_eval.domain.task import Exchange, Reply, Turn
 from azd_eval.errors import FATAL_CODES, ModelError, TargetError
 
@@ -77,6 +78,7 @@ class Bench:
             cached=reply.cached,
             scores=tuple(scores),
             evidence=reply.evidence,
+            suspicious=find_suspicious_words(reply.text),
         )
 
     def _keep(self, spec: TrialSpec, index: int, turn: Turn, reply: Reply) -> None:
@@ -100,9 +102,10 @@ class Bench:
 
 
 def _word_empty(reply: Reply) -> str:
+    what = "no text after its reasoning" if reply.evidence.get("reasoning") else "no text"
     if reply.finish_reason == "length":
-        return f"the agent returned no text: cut at the limit of {reply.output_tokens} tokens"
-    return "the agent returned no text"
+        return f"the agent returned {what}: cut at the limit of {reply.output_tokens} tokens"
+    return f"the agent returned {what}"
 
 
 def _errored(turn: Turn, message: str, code: str, started: float) -> TurnResult:
