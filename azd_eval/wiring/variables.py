@@ -24,10 +24,8 @@ _MODEL_NAMES = ("AZURE_AI_MODEL_DEPLOYMENT_NAME", "AZURE_OPENAI_DEPLOYMENT", "OP
 
 def default_model_name(environment: Environment) -> str | None:
     """Give the model that the environment names, if any."""
-    names = _MODEL_NAMES
-    if environment.first_set(*OPENAI_VARIABLES) is None:
-        names = (*names, _M365_MODEL_NAME)
-    name = environment.first_set(*names)
+    is_openai = environment.first_set(*OPENAI_VARIABLES)
+    name = environment.first_set(*_MODEL_NAMES, *(() if is_openai else (_M365_MODEL_NAME,)))
     return environment.get(name) if name else None
 
 
