@@ -10,6 +10,7 @@ from azd_eval.config import DEFAULT_ITERATIONS, EvalConfig
 from azd_eval.domain.gate import read_error_limit, read_share
 from azd_eval.errors import FilesRefused, Problem
 from azd_eval.formats.eval_aliases import Adopted, adopt
+from azd_eval.formats.evaluator_references import find_reference_faults
 from azd_eval.formats.faults import Fault, Loc, cut_faults, name_field, name_kind
 from azd_eval.formats.schema import Schema
 from azd_eval.formats.yaml_files import Mark, dump_yaml, read_yaml
@@ -69,10 +70,12 @@ def load_eval_yaml(path: Path) -> LoadedConfig:
     faults += _read_limits(tree)
     config, mismatches = _SCHEMA.read(tree)
     faults += [*mismatches, *_find_pasted_keys(tree), *_find_unreplaced(tree)]
-    if config is None or faults:
-        problems = [file.place(_as_written(fault, adopted)) for fault in cut_faults(faults)]
+    faults += find_reference_faults(tree.get("evaluators"))
+    errors = [fault for fault in faults if fault.severity == "error"]
+    if config is None or errors:
+        problems = [file.place(_as_written(fault, adopted)) for fault in cut_faults(errors)]
         raise FilesRefused(sorted(problems, key=lambda problem: problem.line or 0))
-    notes = (file.place(note) for note in adopted.notes)
+    notes = (file.place(note) for note in (*adopted.notes, *faults))
     places = {name_field(loc) or "": value for loc, (value, _) in file.places.items()}
     return LoadedConfig(config, path, tuple(map(str, notes)), places)
 

@@ -51,7 +51,7 @@ def digest(value: Any) -> str:
 
 
 def digest_agent(agent: Agent, endpoint: object) -> dict[str, str]:
-    """Digest what the agent is: its model by `endpoint`, its Python module by its bytes."""
+    """Digest what the agent is: its model by `endpoint`, or its function."""
     parts = {
         "agent": digest([agent.kind, agent.name]),
         "agent.model": digest(endpoint),
@@ -59,10 +59,14 @@ def digest_agent(agent: Agent, endpoint: object) -> dict[str, str]:
         "instructions": agent.baseline.digest,
     }
     if agent.function is not None:
-        code = _find_code(agent.function)
-        content = hash_file(code) if code.is_file() else None
-        parts["agent.callable"] = digest([agent.function.name, content])
+        parts["agent.callable"] = digest_function(agent.function)
     return parts
+
+
+def digest_function(function: PythonFunction) -> str:
+    """Digest a function of the user's: its name, and its module by its bytes."""
+    code = _find_code(function)
+    return digest([function.name, hash_file(code) if code.is_file() else None])
 
 
 def _find_code(function: PythonFunction) -> Path:

@@ -101,7 +101,7 @@ class Optimization:
             baseline=setup.agent.baseline,
             tasks=tuple(setup.tasks),
             max_iterations=setup.config.options.max_iterations,
-            rubrics=setup.evaluators.rubrics,
+            rubrics=setup.evaluators.describe(),
             stop=setup.stop,
         )
         return await optimize_agent(

@@ -8,6 +8,7 @@ from pathlib import Path
 from azd_eval.config import EvalConfig
 from azd_eval.domain.gate import read_error_limit
 from azd_eval.errors import FilesRefused, Problem
+from azd_eval.formats.evaluator_references import find_reference_faults
 from azd_eval.formats.faults import Fault, name_field
 from azd_eval.formats.schema import Schema
 from azd_eval.wiring.evaluators import locate_from_shell
@@ -74,13 +75,19 @@ class Overrides:
         tree["options"] |= _given(options)
         tree |= _given({"name": self.name})
         if self.evaluators:
+            # A name that the config sets up means what it says there.
+            known = {row["name"]: row for row in tree["evaluators"]}
             names = map(locate_from_shell, self.evaluators)
-            tree["evaluators"] = tuple({"name": name} for name in names)
+            tree["evaluators"] = tuple(known.get(name, {"name": name}) for name in names)
         changed, faults = _SCHEMA.read(tree)
-        faults += _find_bad_limits(self)
+        faults += [*_find_bad_limits(self), *find_reference_faults(tree["evaluators"])]
+        faults = [fault for fault in faults if fault.severity == "error"]
         if changed is None or faults:
             raise FilesRefused(
-                [Problem(fault.message, field=name_field(fault.loc)) for fault in faults]
+                [
+                    Problem(fault.message, field=name_field(fault.loc), hint=fault.hint)
+                    for fault in faults
+                ]
             )
         return changed
 

@@ -1,40 +1,35 @@
 """From a config file and what overrides it to checked parts: no model is asked anything here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from azd_eval.config import TASK_ADHERENCE, AgentConfig, EvalConfig
-from azd_eval.domain.inspection import InspectedSource
-from azd_eval.domain.ports import Executor, Journal, Judge, TaskSource
+from azd_eval.config import AgentConfig, EvalConfig
+from azd_eval.domain.ports import Evaluator, Executor, Journal, Judge, TaskSource
 from azd_eval.domain.score import Trial, TrialSpec
 from azd_eval.domain.stop import StopSign
-from azd_eval.errors import FilesRefused, InputError, Problem
-from azd_eval.evaluators.checks import pattern_fault
+from azd_eval.errors import FilesRefused, InputError
 from azd_eval.evaluators.judge import BatchedJudge, IndependentJudge
 from azd_eval.evaluators.remembered import RememberedJudge
 from azd_eval.evaluators.undecided import UndecidedJudge
 from azd_eval.executor import LocalExecutor
-from azd_eval.formats.datasets import open_dataset
 from azd_eval.formats.eval_yaml import LoadedConfig, load_eval_yaml
-from azd_eval.formats.task_rules import TaskRules
-from azd_eval.prompts import template_path
 from azd_eval.providers.budget import Limits
 from azd_eval.storage.run_memory import RunMemory
 from azd_eval.wiring.agents import Agent, find_agent, find_agent_name
 from azd_eval.wiring.environment import Environment, read_environment
-from azd_eval.wiring.evaluators import EvaluatorSet, resolve_evaluators
+from azd_eval.wiring.evaluators import EvaluatorSet
 from azd_eval.wiring.fingerprint import Fingerprint, digest, digest_agent, digest_tasks
 from azd_eval.wiring.layout import CONFIG_NAME, Layout
 from azd_eval.wiring.model_choice import choose_model, describe_engine
 from azd_eval.wiring.models import OFFLINE, ModelPool, PoolOptions, resolve_endpoint
 from azd_eval.wiring.overrides import Overrides
+from azd_eval.wiring.own_evaluators import Calling
+from azd_eval.wiring.run_files import locate_dataset, read_run_files
 from azd_eval.workflows.plan_run import CallPlan, count_judge_calls, plan_run
 from azd_eval.workflows.run_trial import Bench
 from azd_eval.workflows.select_tasks import select_tasks
-
-BUILT_IN_DATASET = "builtin_coding_tasks.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +111,7 @@ class Setup:
         """Count the calls of one run; raises `FilesRefused` for tasks that nothing scores."""
         return plan_run(
             self.tasks,
-            self.evaluators.build(UndecidedJudge()),
+            self._build_evaluators(UndecidedJudge()),
             repeats=self.config.options.repeats,
             batched=self.config.options.judge == "batched",
             asks_models=self.judge_model != OFFLINE,
@@ -148,7 +143,7 @@ class Setup:
         """Put agent and evaluators together; what is in `memory` is not asked again."""
         options = self.config.options
         judge = RememberedJudge(self._build_judge(pool, journal), memory.recall_verdicts)
-        evaluators = self.evaluators.build(judge)
+        evaluators = self._build_evaluators(judge)
         target = self.agent.build_target(pool, options.timeout_s, self._redact)
         bench = Bench(target, evaluators, journal, memory.recall_reply)
         batched = options.judge == "batched"
@@ -159,6 +154,10 @@ class Setup:
                 return await bench.run_trial(spec)
 
         return LocalExecutor(run_trial, options.concurrency)
+
+    def _build_evaluators(self, judge: Judge) -> tuple[Evaluator, ...]:
+        timeout_s = self.config.options.timeout_s
+        return self.evaluators.build(judge, Calling(timeout_s=timeout_s, redact=self._redact))
 
     def _redact(self, text: str) -> str:
         names = [model.api_key_env for model in self.config.models.values() if model.api_key_env]
@@ -184,8 +183,8 @@ def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False)
     layout = Layout(path.parent.resolve() if path else Path.cwd())
     loaded = _load_config(path, overrides, layout, built_in=optimizes)
     config = loaded.config
-    dataset = _locate_dataset(config, overrides, layout, built_in=optimizes)
-    source, evaluators, warnings = _read_files(config, layout, dataset)
+    dataset = locate_dataset(config, overrides.dataset, layout, built_in=optimizes)
+    source, evaluators, warnings = read_run_files(config, layout, dataset)
     environment = read_environment(layout.project)
     judge_model, model_notes = choose_model(config.options.eval_model, environment)
     agent, agent_notes = find_agent(
@@ -252,48 +251,3 @@ def _load_config(
         )
     name = overrides.agent or find_agent_name(layout.project)
     return LoadedConfig(overrides.apply(EvalConfig(agent=AgentConfig(name=name))))
-
-
-def _locate_dataset(
-    config: EvalConfig, overrides: Overrides, layout: Layout, *, built_in: bool
-) -> Path:
-    if overrides.dataset is not None:
-        return Path(overrides.dataset)
-    reference = config.dataset
-    named = config.dataset_file or (reference.local_uri if reference else None)
-    if named is not None:
-        return layout.project / named
-    if reference is not None and reference.name:
-        version = (reference.version or "1").removeprefix("v")
-        return layout.datasets / f"{reference.name}.v{version}.jsonl"
-    if built_in:
-        return template_path(BUILT_IN_DATASET)
-    raise InputError(
-        "no dataset: eval.yaml has no `dataset_file`",
-        hint="add `dataset_file: ./my_eval_dataset.jsonl`, or give `--dataset FILE`",
-    )
-
-
-def _read_files(
-    config: EvalConfig, layout: Layout, dataset: Path
-) -> tuple[InspectedSource, EvaluatorSet, list[str]]:
-    problems: list[Problem] = []
-    evaluators: EvaluatorSet | None = None
-    try:
-        evaluators = resolve_evaluators(config.evaluators, layout)
-    except FilesRefused as error:
-        problems.extend(error.problems)
-    rules = TaskRules(
-        criteria_required=any(ref.name == TASK_ADHERENCE for ref in config.evaluators),
-        find_pattern_fault=pattern_fault,
-    )
-    source = open_dataset(dataset.absolute(), rules)
-    inspection = source.inspect()
-    problems.extend(inspection.problems)
-    if evaluators is None or not inspection.is_good:
-        raise FilesRefused(problems)
-    return source, evaluators, _word_warnings(inspection.problems)
-
-
-def _word_warnings(problems: Sequence[Problem]) -> list[str]:
-    return [str(problem) for problem in problems if problem.severity != "error"]

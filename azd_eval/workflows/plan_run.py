@@ -1,6 +1,6 @@
 """Count the calls of a run before it starts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from azd_eval.domain.ports import Evaluator, TaskSource
@@ -32,27 +32,44 @@ def plan_run(
 ) -> CallPlan:
     """Count tasks and calls exactly. Without `asks_models`, no judge is ever called.
 
-    Raises `FilesRefused` naming each task that no evaluator scores: it would be neither passed nor
-    failed, and nobody would notice.
+    Raises `FilesRefused` naming each turn that lacks what an evaluator needs, and each task that no
+    evaluator scores: it would be neither passed nor failed, and nobody would notice.
     """
     count = agent = judge = 0
-    unscored: list[Problem] = []
+    problems: list[Problem] = []
     for task in tasks:
         count += 1
         agent += len(task.turns)
         judge += count_judge_calls(task, evaluators, batched=batched)
-        if not any(each.scores(turn) for turn in task.turns for each in evaluators):
-            unscored.append(
-                Problem(
-                    "no evaluator scores this task: it has no criteria",
-                    item=task.name,
-                    field="criteria",
-                    hint="add `criteria` to the task, or a rubric to `evaluators`",
-                )
-            )
-    if unscored:
-        raise FilesRefused(unscored)
+        problems += _find_problems(task, evaluators)
+    if problems:
+        raise FilesRefused(problems)
     return CallPlan(count, agent * repeats, judge * repeats if asks_models else 0)
+
+
+def _find_problems(task: Task, evaluators: Sequence[Evaluator]) -> Iterator[Problem]:
+    is_scored = False
+    for index, turn in enumerate(task.turns):
+        place = f"turns[{index}]." if len(task.turns) > 1 else ""
+        for evaluator in evaluators:
+            if evaluator.scores(turn):
+                is_scored = True
+                if lack := evaluator.lacks(turn):
+                    yield Problem(
+                        f"{evaluator.name} needs an expected answer: {task.name!r} has none",
+                        item=task.name,
+                        field=place + lack,
+                        hint=f"add `{lack}` (`expected_response` in evaluation documents), "
+                        f"or do not score the task with {evaluator.name}",
+                    )
+    if not is_scored:
+        yield Problem(
+            "no evaluator scores this task: it has no criteria",
+            item=task.name,
+            field="criteria",
+            hint="add `criteria` to the task, or to `evaluators` one that needs none: "
+            "a rubric, Relevance, ...",
+        )
 
 
 def count_judge_calls(task: Task, evaluators: Sequence[Evaluator], *, batched: bool) -> int:
