@@ -1,0 +1,1 @@
+"""RuleSim: agents whose answers depend on rules in their instructions, judged without a model."""
