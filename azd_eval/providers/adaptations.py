@@ -5,21 +5,28 @@ Each line of the table is tried at most once for a request; what helped is remem
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
+from azd_eval.providers.endpoint import TOKEN_LIMITS
 from azd_eval.providers.refusals import Refusal
 
 Body = Mapping[str, Any]
 
 _STATUSES = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_IMPLEMENTED)
 _UNSUPPORTED = (
-    r"unsupported|unrecogni[sz]ed|unknown|extra|forbidden|deprecated|unexpected|cannot|"
-    r"not (?:be )?(?:support|permit|allow|available|enabled|implemented)|n't support"
+    r"unsupported|unrecogni[sz]ed|unknown|extra|forbidden|deprecated|unexpected|cannot|fixed at|"
+    r"not (?:be )?(?:support|permit|allow|available|enabled|implemented|recogni[sz]ed)|"
+    r"n't support|only (?:\S+ ){1,9}?(?:support|permit|allow)|only be set|invalid param"
 )
-_FORMAT = r"response[_ ]?format|json_(?:schema|object)|json mode|structured.?output"
-_OPTIONAL = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "seed")
+_FORMAT = (
+    r"response[_ ]?(?:format|schema|mime)|json[_ ](?:schema|object)|json mode|structured.?output|"
+    r"grammar"
+)
+_NEEDED = ("model", "messages", "response_format", *TOKEN_LIMITS)
+_SHORTEST_NAME = 6
+_NAMING = r"(?:^|['\"`\[]|: |(?:param|arg|field|key|property|name)\w* )"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,7 @@ class Adaptation:
 
     note: str
     signs: tuple[str, ...]
-    rewrite: Callable[[Body], Body]
+    rewrite: Callable[[Body], Body] = field(compare=False)
 
 
 def apply_adaptations(body: Body, adaptations: Iterable[Adaptation]) -> Body:
@@ -46,7 +53,8 @@ def find_adaptation(
         return None
     said = f"{refusal.param} {refusal.codes} {refusal.sentence}"
     known = set(applied)
-    for adaptation in ADAPTATIONS:
+    optional = (_leave_out(name) for name in body if name not in _NEEDED)
+    for adaptation in (*optional, *ADAPTATIONS):
         if (
             adaptation not in known
             and all(re.search(sign, said, re.IGNORECASE) for sign in adaptation.signs)
@@ -54,6 +62,16 @@ def find_adaptation(
         ):
             return adaptation
     return None
+
+
+def _leave_out(name: str) -> Adaptation:
+    spelled = re.escape(name).replace("_", "_?")
+    # Short names are words, too: `stop`, `user`, `n`. They count where they are meant as names.
+    before = "" if len(name) >= _SHORTEST_NAME or "_" in name else _NAMING
+    sign = rf"{before}\b{spelled}\b"
+    return Adaptation(
+        f"sent without `{name}`, which it refuses", (sign, _UNSUPPORTED), _without(name)
+    )
 
 
 def _without(name: str) -> Callable[[Body], Body]:
@@ -66,8 +84,10 @@ def _swap_token_limit(body: Body) -> Body:
 
 
 def _loosen_schema(body: Body) -> Body:
-    wanted = body.get("response_format", {}).get("type")
-    return {**body, "response_format": {"type": "json_object"}} if wanted == "json_schema" else body
+    match body:
+        case {"response_format": {"type": "json_schema"}}:
+            return {**body, "response_format": {"type": "json_object"}}
+    return body
 
 
 def _rename_system(body: Body) -> Body:
@@ -87,13 +107,9 @@ def _fold_system(body: Body) -> Body:
 
 
 ADAPTATIONS: tuple[Adaptation, ...] = (
-    *(
-        Adaptation(f"sent without `{name}`, which it refuses", (name, _UNSUPPORTED), _without(name))
-        for name in _OPTIONAL
-    ),
     Adaptation(
         "the token limit is sent under its other name",
-        ("max_(?:completion_)?tokens", _UNSUPPORTED),
+        ("max_?(?:completion_?)?tokens", _UNSUPPORTED),
         _swap_token_limit,
     ),
     Adaptation("asked for JSON without a schema, which it refuses", (_FORMAT,), _loosen_schema),

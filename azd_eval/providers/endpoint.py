@@ -9,10 +9,19 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 Kind = Literal["openai", "azure", "offline"]
 
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
-_AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+_AZURE_HOSTS = (
+    ".openai.azure.com",
+    ".openai.azure.us",
+    ".openai.azure.cn",
+    ".cognitiveservices.azure.com",
+    ".services.ai.azure.com",
+)
 _AZURE_TAIL = re.compile(r"/(openai|models|api/projects)(/|\Z).*")
+_CALL = re.compile(r"/(chat/completions|completions|responses)\Z")
 _DEPLOYMENT = re.compile(r"/deployments/([^/]+)")
 _SHORTEST_KEY = 8
+# One limit, two names: servers know the one or the other.
+TOKEN_LIMITS = ("max_completion_tokens", "max_tokens")
 _UNDATED = ("v1", "preview", "latest")
 _SECRET_SHAPES = r"\S*\*{3,}\S*|\b[sp]k-[\w-]{6,}|\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?"
 
@@ -83,6 +92,16 @@ class AzureAddress:
     is_v1: bool = False
 
 
+def merge_parameters(general: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay the parameters of a request over those of its model; one limit of tokens is left."""
+    merged = {**general, **special}
+    for limits in (special, merged):
+        if named := [name for name in TOKEN_LIMITS if name in limits]:
+            others = set(TOKEN_LIMITS) - {named[0]}
+            return {name: value for name, value in merged.items() if name not in others}
+    return merged
+
+
 def is_local(url: str) -> bool:
     """Tell whether a server runs on this machine."""
     return urlsplit(url).hostname in _LOCAL_HOSTS
@@ -97,11 +116,11 @@ def is_azure(url: str) -> bool:
 def read_base_url(text: str) -> str:
     """Bring the base URL of an OpenAI-compatible server into one form.
 
-    A missing scheme, a slash at the end and the path of the call itself are mended. Raises
+    A missing scheme, a slash at the end and the path of a call are mended. Raises
     `ValueError` for what is no HTTP address.
     """
     parts = _split(text)
-    path = parts.path.rstrip("/").removesuffix("/chat/completions")
+    path = _CALL.sub("", parts.path.rstrip("/"))
     return f"{parts.scheme}://{parts.netloc}{path}"
 
 

@@ -15,12 +15,11 @@ import openai
 from azd_eval.domain.chat import ChatReply, ChatRequest
 from azd_eval.errors import ModelError
 from azd_eval.providers.adaptations import Adaptation, Body, apply_adaptations, find_adaptation
-from azd_eval.providers.endpoint import Endpoint
+from azd_eval.providers.endpoint import TOKEN_LIMITS, Endpoint, merge_parameters
 from azd_eval.providers.refusals import Refusal, model_error, read_refusal
 
 CONNECT_TIMEOUT_S = 10.0
 _SHOWN_CHARACTERS = 80
-_TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 
 # A server that counts more than any model can read does not count.
 _MOST_TOKENS = 10**9
@@ -157,7 +156,7 @@ class OpenAIModel:
             message = f"{self._endpoint.place}: the content filter stopped the reply"
             raise ModelError(message, code="content_filter")
         if reply.finish_reason == "length" and not reply.text.strip():
-            limits = (sent[name] for name in _TOKEN_LIMITS if name in sent)
+            limits = (sent[name] for name in TOKEN_LIMITS if name in sent)
             limit = next(limits, reply.output_tokens)
             raise ModelError(
                 f"{self._endpoint.place}: the limit of {limit} tokens was reached before any text",
@@ -192,10 +191,10 @@ def _make_client(endpoint: Endpoint, timeout_s: float) -> openai.AsyncOpenAI:
 
 
 def _make_body(endpoint: Endpoint, request: ChatRequest) -> Body:
-    parameters = {**endpoint.parameters, **request.parameters}
-    if "max_completion_tokens" in parameters:
-        parameters.pop("max_tokens", None)
-    for name in _TOKEN_LIMITS:
+    parameters = merge_parameters(endpoint.parameters, request.parameters)
+    # Replies are read whole.
+    parameters.pop("stream", None)
+    for name in TOKEN_LIMITS:
         if isinstance(parameters.get(name), int):
             parameters[name] *= request.token_factor
     body: dict[str, Any] = {

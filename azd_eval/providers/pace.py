@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from azd_eval.domain.chat import ChatReply, ChatRequest
+from azd_eval.providers.endpoint import TOKEN_LIMITS, merge_parameters
 
 _MINUTE_S = 60.0
 _BYTES_PER_TOKEN = 4
-_OUTPUT_LIMITS = ("max_completion_tokens", "max_tokens")
 
 
 @dataclass(slots=True)
@@ -70,6 +70,6 @@ class TokenEstimate:
 def estimate_tokens(request: ChatRequest, parameters: Mapping[str, Any]) -> TokenEstimate:
     """Estimate a call; `parameters` are those that the model adds to the request's own."""
     size = sum(len(message.text.encode(errors="replace")) for message in request.messages)
-    sent = {**parameters, **request.parameters}
-    limits = [sent[name] for name in _OUTPUT_LIMITS if isinstance(sent.get(name), int)]
+    sent = merge_parameters(parameters, request.parameters)
+    limits = [sent[name] for name in TOKEN_LIMITS if isinstance(sent.get(name), int)]
     return TokenEstimate(size // _BYTES_PER_TOKEN, limits[0] if limits else 0)

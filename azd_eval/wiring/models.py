@@ -122,6 +122,9 @@ def _find_in_environment(wish: _Wish, environment: Environment) -> Endpoint:
 def _find_openai(wish: _Wish, environment: Environment) -> Endpoint:
     where = f"models.{wish.name}.base_url" if wish.base_url else "OPENAI_BASE_URL"
     text = wish.base_url or environment.get("OPENAI_BASE_URL") or OPENAI_URL
+    if wish.base_url is None and is_azure(text):
+        key_name = environment.first_set("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY")
+        return _find_azure(replace(wish, base_url=text, key_name=key_name), environment)
     try:
         base_url = read_base_url(text)
     except ValueError as error:

@@ -96,6 +96,7 @@ def test_an_undated_api_version_is_none(text):
     [
         (RESOURCE, True),
         ("https://r.cognitiveservices.azure.com/", True),
+        ("https://r.openai.azure.us/openai/v1", True),
         ("https://r.services.ai.azure.com/api/projects/p", True),
         ("https://gw.example/openai/deployments/d", True),
         ("https://api.groq.com/openai/v1", False),

@@ -117,6 +117,11 @@ def openai(name="m", model=None, **fields):
             ),
         ),
         ("m", {**M365, "OPENAI_API_KEY": "openai-key"}, openai()),
+        (
+            "m",
+            {"OPENAI_BASE_URL": "https://r.openai.azure.com", "OPENAI_API_KEY": "azure-key"},
+            azure(key_name="OPENAI_API_KEY"),
+        ),
         ("openai:m", {**AZURE, "OPENAI_API_KEY": "openai-key"}, openai("openai:m", "m")),
         ("azure:m", {**AZURE, "OPENAI_API_KEY": "k"}, azure("azure:m", "m")),
         (
