@@ -165,6 +165,12 @@ def _show_score(console: Console, summary: RunSummary) -> None:
         f"{count} {name.replace('_', ' ')}" for name, count in totals.items() if count
     )
     console.say(f"Verdicts {verdicts or 'none'}")
+    agreements = [
+        (one.agreement, one.name) for one in summary.criteria if one.agreement is not None
+    ]
+    if agreements:
+        lowest, name = min(agreements)
+        console.say(f"Repeats  {summary.repeats}; least agreement {lowest:.2f}, on {name}")
 
 
 def _show_end(console: Console, summary: RunSummary) -> None:

@@ -44,7 +44,10 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True)
 class CriterionResult:
-    """One criterion over all tasks and repeats; `rate` is met / (met + unmet)."""
+    """One criterion over all tasks and repeats; `rate` is met / (met + unmet).
+
+    `agreement` is the share of pairs of repeats of a task that say the same, None without repeats.
+    """
 
     evaluator: str
     name: str
@@ -55,6 +58,7 @@ class CriterionResult:
     unusable: int = 0
     rate: float | None = None
     interval: Interval | None = None
+    agreement: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 Keeps a few numbers per task and criterion, never replies, so that a large run stays small.
 """
 
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import comb
 
 from azd_eval.domain.score import OUTCOMES, Status, Trial, mean
 from azd_eval.domain.statistics import proportion_interval, score_interval
@@ -25,7 +27,9 @@ class _TaskTally:
     name: str
     category: str | None
     scores: list[float] = field(default_factory=list)
-    statuses: list[Status] = field(default_factory=list)
+    passed: int = 0
+    failed: int = 0
+    errored: int = 0
     met: int = 0
     asked: int = 0
     suspicious: int = 0
@@ -36,14 +40,13 @@ class _TaskTally:
 
         A pass needs more than half of the repeats that were not skipped, an error half of them.
         """
-        counts = Counter(self.statuses)
-        attempted = counts.total() - counts["skipped"]
+        attempted = self.passed + self.failed + self.errored
         status: Status = "failed"
         if not attempted:
             status = "skipped"
-        elif 2 * counts["passed"] > attempted:
+        elif 2 * self.passed > attempted:
             status = "passed"
-        elif 2 * counts["errored"] >= attempted:
+        elif 2 * self.errored >= attempted:
             status = "errored"
         return TaskResult(
             self.name,
@@ -52,7 +55,7 @@ class _TaskTally:
             self.category,
             self.met,
             self.asked,
-            counts["errored"] / attempted if attempted else 0.0,
+            self.errored / attempted if attempted else 0.0,
             index,
             self.suspicious,
             self.cut,
@@ -67,13 +70,19 @@ class Tally:
         self._tasks: dict[int, _TaskTally] = {}
         # One number per outcome, in their order: a large run may have a criterion per task.
         self._criteria: dict[tuple[str, str], list[int]] = {}
+        # Of each task, how often the criterion was met, and how often not.
+        self._repeated: dict[tuple[str, str], dict[int, list[int]]] = {}
         self.trials = 0
         self.errored_trials = 0
 
     def add(self, trial: Trial) -> None:
         """Count one trial; each (task, repeat) once."""
-        task = self._tasks.setdefault(trial.index, _TaskTally(trial.task, trial.category))
-        task.statuses.append(trial.status)
+        # Every row has a text of its own for its category.
+        category = trial.category and sys.intern(trial.category)
+        task = self._tasks.setdefault(trial.index, _TaskTally(trial.task, category))
+        task.passed += trial.status == "passed"
+        task.failed += trial.status == "failed"
+        task.errored += trial.status == "errored"
         if trial.score is not None:
             task.scores.append(trial.score)
         self.trials += 1
@@ -86,6 +95,10 @@ class Tally:
                     key = (score.evaluator, verdict.criterion)
                     counts = self._criteria.setdefault(key, [0] * len(OUTCOMES))
                     counts[OUTCOMES.index(verdict.outcome)] += 1
+                    if self._repeats > 1 and verdict.outcome in ("met", "unmet"):
+                        task_counts = self._repeated.setdefault(key, {})
+                        pair = task_counts.setdefault(trial.index, [0, 0])
+                        pair[verdict.outcome == "unmet"] += 1
                     task.met += verdict.outcome == "met"
                     task.asked += verdict.value is not None
 
@@ -121,7 +134,16 @@ class Tally:
             rate=met / decided if decided else None,
             # Repeats of one task are not independent: they count as one observation together.
             interval=proportion_interval(met / self._repeats, decided / self._repeats),
+            agreement=_measure_agreement(self._repeated.get(key, {}).values()),
         )
+
+
+def _measure_agreement(counts: Iterable[Sequence[int]]) -> float | None:
+    """Give the share of pairs of repeats of a task that agree; None where there is no pair."""
+    listed = list(counts)
+    pairs = sum(comb(met + unmet, 2) for met, unmet in listed)
+    agreeing = sum(comb(met, 2) + comb(unmet, 2) for met, unmet in listed)
+    return agreeing / pairs if pairs else None
 
 
 def count_tasks(results: Iterable[TaskResult]) -> TaskCounts:

@@ -28,7 +28,7 @@ from azd_eval.wiring.overrides import Overrides
 from azd_eval.wiring.own_evaluators import Calling
 from azd_eval.wiring.run_files import locate_dataset, read_run_files
 from azd_eval.workflows.plan_run import CallPlan, count_judge_calls, plan_run
-from azd_eval.workflows.run_trial import Bench
+from azd_eval.workflows.run_trial import Bench, recall_recorded
 from azd_eval.workflows.select_tasks import select_tasks
 
 
@@ -71,6 +71,12 @@ class Setup:
         return {role: model for role, model in named.items() if model}
 
     @property
+    def judge_parameters(self) -> dict[str, Any]:
+        """A judge is as steady as its model allows, unless the user wants otherwise."""
+        configured = self.config.models.get(self.judge_model)
+        return {"temperature": 0, **(configured.parameters if configured else {})}
+
+    @property
     def optimizer_model(self) -> str:
         """The model that revises instructions."""
         return self.config.options.optimization_model or self.judge_model
@@ -104,18 +110,20 @@ class Setup:
             "agent_kind": self.agent.kind,
             "evaluators": list(self.evaluators.names),
             "models": self.models,
+            "judge_parameters": self.judge_parameters,
             "settings": self.config.model_dump(mode="json", exclude_none=True),
         }
 
     def plan(self) -> CallPlan:
         """Count the calls of one run; raises `FilesRefused` for tasks that nothing scores."""
-        return plan_run(
+        plan = plan_run(
             self.tasks,
             self._build_evaluators(UndecidedJudge()),
             repeats=self.config.options.repeats,
             batched=self.config.options.judge == "batched",
             asks_models=self.judge_model != OFFLINE,
         )
+        return replace(plan, agent=0) if self.agent.kind == "recorded" else plan
 
     def open_pool(self) -> ModelPool:
         """Make the models; to be entered inside the running loop."""
@@ -145,7 +153,8 @@ class Setup:
         judge = RememberedJudge(self._build_judge(pool, journal), memory.recall_verdicts)
         evaluators = self._build_evaluators(judge)
         target = self.agent.build_target(pool, options.timeout_s, self._redact)
-        bench = Bench(target, evaluators, journal, memory.recall_reply)
+        recall = recall_recorded if self.agent.kind == "recorded" else memory.recall_reply
+        bench = Bench(target, evaluators, journal, recall)
         batched = options.judge == "batched"
 
         async def run_trial(spec: TrialSpec) -> Trial:
@@ -166,11 +175,8 @@ class Setup:
     def _build_judge(self, pool: ModelPool, journal: Journal) -> Judge:
         if self.judge_model == OFFLINE:
             return UndecidedJudge()
-        configured = self.config.models.get(self.judge_model)
-        # A judge should be as steady as its model allows, unless the user wants otherwise.
-        parameters = {"temperature": 0, **(configured.parameters if configured else {})}
         kind = BatchedJudge if self.config.options.judge == "batched" else IndependentJudge
-        return kind(pool.model(self.judge_model), journal, parameters)
+        return kind(pool.model(self.judge_model), journal, self.judge_parameters)
 
 
 def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False) -> Setup:
@@ -208,7 +214,7 @@ def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False)
         uses_cache=overrides.cache,
         notes=(*loaded.notes, *warnings, *model_notes, *agent_notes),
     )
-    _check_models(setup, loaded, optimizes=optimizes)
+    check_models(setup, loaded, optimizes=optimizes)
     if optimizes:
         agent.require_revisable()
     return setup
@@ -224,7 +230,8 @@ def find_config(given: Path | None, folder: Path) -> Path | None:
     return found if found.is_file() else None
 
 
-def _check_models(setup: Setup, loaded: LoadedConfig, *, optimizes: bool) -> None:
+def check_models(setup: Setup, loaded: LoadedConfig, *, optimizes: bool = False) -> None:
+    """Find where each model lives, and its price where cost is limited; raises `InputError`."""
     names = {*setup.models.values()} | ({setup.optimizer_model} if optimizes else set())
     try:
         for name in sorted(names):
