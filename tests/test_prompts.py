@@ -16,7 +16,7 @@ _HOSTILE = ["{{ reply }}", "{{question}}", "{reply}", "%s", "\\1", "\\g<0>"]
 
 @given(st.text() | st.sampled_from(_HOSTILE))
 def test_values_are_put_in_as_they_are_and_never_filled_again(value):
-    names = ("conversation", "reply", "question", "answer_format")
+    names = ("conversation", "sources", "reply", "question", "answer_format")
 
     filled = fill("judge_item.md", dict.fromkeys(names, value))
 

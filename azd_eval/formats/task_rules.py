@@ -44,13 +44,15 @@ FindPatternFault = Callable[[str], str | None] | None
 class TaskRules:
     """What a row must fulfil beyond its types.
 
-    `criteria_required`: nothing else would score the task. `strict`: only the fields of the
+    `criteria_required`: nothing else would score the task; `criteria_optional`: other evaluators
+    score every task well enough. `strict`: only the fields of the
     specification, and warnings are errors. `find_pattern_fault` is handed in because the engine
     that runs a pattern decides whether it is one. `custom_evaluators` are the names that
     `evaluators` may hold beside the built-in ones; None when they are not known.
     """
 
     criteria_required: bool = False
+    criteria_optional: bool = False
     strict: bool = False
     find_pattern_fault: FindPatternFault = None
     custom_evaluators: frozenset[str] | None = None
@@ -104,8 +106,11 @@ def _find_broken_rules(row: dict[str, Any], rules: TaskRules) -> list[Fault]:
         faults += _find_criteria_faults(group, rules)
         faults += _find_evaluator_faults(group, rules)
     parts = [top, *(group[0] for group in groups)]
-    if not any(part.get("criteria") or part.get("evaluators") for _, part in parts):
-        faults.append(_NO_CRITERIA if rules.criteria_required else _ONLY_RUBRICS)
+    is_scored = any(part.get("criteria") or part.get("evaluators") for _, part in parts)
+    if rules.criteria_required and not is_scored:
+        faults.append(_NO_CRITERIA)
+    elif not (is_scored or rules.criteria_optional):
+        faults.append(_ONLY_RUBRICS)
     return faults
 
 

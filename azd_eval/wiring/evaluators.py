@@ -48,6 +48,11 @@ class EvaluatorSet:
         """Tell whether the tasks' own criteria are judged."""
         return TASK_ADHERENCE in self.of_run
 
+    @property
+    def scores_every_task(self) -> bool:
+        """Tell whether tasks without criteria are scored, by more than a rubric."""
+        return bool(self.own) or any(name in OPTIONS for name in self.of_run)
+
     def build(self, judge: Judge, calling: Calling) -> tuple[Evaluator, ...]:
         """Attach a judge, and the way in which functions are called."""
         built: list[Evaluator] = []

@@ -49,6 +49,7 @@ def read_run_files(
         problems.extend(error.problems)
     rules = TaskRules(
         criteria_required=evaluators is not None and evaluators.judges_criteria,
+        criteria_optional=evaluators is not None and evaluators.scores_every_task,
         find_pattern_fault=pattern_fault,
         custom_evaluators=frozenset(each.name for each in evaluators.own) if evaluators else None,
     )
