@@ -64,8 +64,10 @@ class Evaluation:
         if not self.resumes:
             yield from read_trials(self.folder, self.judging)
             return
+        # In this order there is one index in memory at a time, of the trials or of the tasks.
+        latest = read_latest_trials(self.folder, self.judging)
         places = {task.key: (index, task.category) for index, task in enumerate(self.setup.tasks)}
-        for trial in read_latest_trials(self.folder, self.judging):
+        for trial in latest:
             if trial.task_key in places and trial.repeat < self.setup.config.options.repeats:
                 index, category = places[trial.task_key]
                 yield replace(trial, index=index, category=category)
