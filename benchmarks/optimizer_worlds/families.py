@@ -1,6 +1,7 @@
 """The kinds of world that strategies are compared in, those that favour rivals included."""
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,9 @@ class Family:
     forgets: float = 0.15
 
 
-_NOISY = {"flips": 0.15, "run_fails": 0.1}
-_WEAK = {"names_rule": 0.3, "forgets": 0.3}
-_NO_NOISE = {"flips": 0.0, "run_fails": 0.0}
+_NOISY: dict[str, Any] = {"flips": 0.15, "run_fails": 0.1}
+_WEAK: dict[str, Any] = {"names_rule": 0.3, "forgets": 0.3}
+_NO_NOISE: dict[str, Any] = {"flips": 0.0, "run_fails": 0.0}
 
 FAMILIES = (
     Family("A medium", "10 tasks, medium noise"),

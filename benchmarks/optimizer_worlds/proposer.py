@@ -46,7 +46,7 @@ class SimulatedReflector:
 
     def _find_line(self, failure: FailedVerdict, lines: Sequence[str]) -> str:
         random = self._random
-        task = next(task for task in self.world.tasks if task.task.name == failure.task)
+        task = next(task for task in self.world.tasks if task.name == failure.task)
         needs = task.demands[int(failure.criterion.name)].needs
         missing = [line for line in needs if line not in lines]
         if missing and random.random() < self.world.family.names_rule:

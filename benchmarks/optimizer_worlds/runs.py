@@ -7,8 +7,9 @@ from random import Random
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.optimization import FailedVerdict
-from azd_eval.domain.score import Outcome, Score, Trial, TurnResult, Verdict, mean
+from azd_eval.domain.score import Score, Trial, TurnResult, Verdict, mean
 from azd_eval.domain.task import Task
+from optimizer_worlds.families import Family
 from optimizer_worlds.world import SimulatedTask, World
 
 JUDGE = "judge"
@@ -33,7 +34,7 @@ class Laboratory:
     _looks: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._tasks = {task.key: task for task in self.world.tasks}
+        self._tasks = {task.name: task for task in self.world.tasks}
 
     @property
     def left(self) -> int:
@@ -44,8 +45,8 @@ class Laboratory:
         if self.left <= 0:
             raise BudgetSpentError
         self.spent += 1
-        simulated = self._tasks[task.key]
-        place = (candidate.instructions, simulated.key)
+        simulated = self._tasks[task.name]
+        place = (candidate.instructions, simulated.name)
         look = self._looks[place] = self._looks.get(place, -1) + 1
         family = self.world.family
         random = _luck(f"{family.name}/{self.world.number}/{place}/{look}")
@@ -53,8 +54,7 @@ class Laboratory:
         if random.random() < family.run_fails:
             chances = [0.0] * len(chances)
         verdicts = tuple(
-            _judge(random, self.world, name, random.random() < chance)
-            for name, chance in enumerate(chances)
+            _judge(random, family, str(name), chance) for name, chance in enumerate(chances)
         )
         return _make_trial(simulated, index, repeat, verdicts)
 
@@ -72,36 +72,34 @@ def score(trials: Iterable[Trial]) -> float:
 
 def list_failures(world: World, trials: Iterable[Trial]) -> list[FailedVerdict]:
     """List the criteria that were found unmet, as an optimizer gets to see them."""
-    turns = {simulated.key: simulated.task.turns[0] for simulated in world.tasks}
-    verdicts: dict[tuple[str, str, str], list[bool]] = {}
+    turns = {simulated.name: simulated.task.turns[0] for simulated in world.tasks}
+    verdicts: dict[tuple[str, str], list[bool]] = {}
     for trial in trials:
         for verdict in trial.turns[0].scores[0].verdicts:
             if verdict.outcome != "unusable":
-                place = (trial.task, trial.task_key, verdict.criterion)
+                place = trial.task, verdict.criterion
                 verdicts.setdefault(place, []).append(verdict.outcome == "unmet")
     return [
         FailedVerdict(
             task,
-            turns[key].prompt,
+            turns[task].prompt,
             "",
-            turns[key].criteria[int(name)],
+            turns[task].criteria[int(name)],
             "",
             missed=sum(misses),
             looks=len(misses),
         )
-        for (task, key, name), misses in verdicts.items()
+        for (task, name), misses in verdicts.items()
         if any(misses)
     ]
 
 
-def _judge(random: Random, world: World, name: int, is_met: bool) -> Verdict:
-    family = world.family
-    flips, is_silent = random.random() < family.flips, random.random() < family.unusable
-    if is_silent:
-        return Verdict(str(name), "unusable", "the judge said nothing")
-    seen = is_met or flips if family.lenient else is_met != flips
-    outcome: Outcome = "met" if seen else "unmet"
-    return Verdict(str(name), outcome)
+def _judge(random: Random, family: Family, name: str, chance: float) -> Verdict:
+    is_met, errs = random.random() < chance, random.random() < family.flips
+    if random.random() < family.unusable:
+        return Verdict(name, "unusable", "the judge said nothing")
+    seems_met = is_met or errs if family.lenient else is_met != errs
+    return Verdict(name, "met" if seems_met else "unmet")
 
 
 def _make_trial(
@@ -116,8 +114,8 @@ def _make_trial(
         scores=(Score(JUDGE, score, met == len(verdicts), verdicts),),
     )
     return Trial(
-        task.task.name,
-        task.key,
+        task.name,
+        task.name,
         repeat,
         "errored" if not is_usable else "passed" if met == len(verdicts) else "failed",
         score,

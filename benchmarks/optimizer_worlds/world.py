@@ -25,6 +25,15 @@ OPENING = "You are the support agent of a shop. Answer the question of the custo
 
 
 @dataclass(frozen=True, slots=True)
+class NamedTask(Task):
+    """A task that is known by its name: a search asks for keys all the time."""
+
+    @property
+    def key(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
 class Demand:
     """What one criterion needs: `base` is its chance while a line of `needs` is missing."""
 
@@ -36,9 +45,12 @@ class Demand:
 class SimulatedTask:
     """A task of the dataset, and what its criteria really need."""
 
-    task: Task
-    key: str
+    task: NamedTask
     demands: tuple[Demand, ...]
+
+    @property
+    def name(self) -> str:
+        return self.task.name
 
 
 @dataclass(slots=True)
@@ -57,9 +69,9 @@ class World:
     def chances(self, instructions: str, task: SimulatedTask) -> list[float]:
         """Give the chance of each criterion of a task to be met in an answer that did not fail."""
         known = self._chances.setdefault(instructions, {})
-        if task.key not in known:
-            known[task.key] = self._work_out(lines_of(instructions), task)
-        return known[task.key]
+        if task.name not in known:
+            known[task.name] = self._work_out(lines_of(instructions), task)
+        return known[task.name]
 
     def true_score(self, instructions: str) -> float:
         """Give the expected score on the unseen tasks: met in truth, whatever a judge says."""
@@ -79,15 +91,15 @@ class World:
         held = set(lines)
         common = (1 - COST_OF_LENGTH) ** max(0, len(lines) - CAPACITY)
         common *= HARM ** sum(line.startswith(("harm", "trap")) for line in held)
-        spoiled = frozenset().union(*(self.conflicts.get(line, frozenset()) for line in held))
-        memo = f"memo {task.task.name}" in held
-        return [self._chance(demand, held, spoiled, memo) * common for demand in task.demands]
-
-    def _chance(self, demand: Demand, held: set[str], spoiled: frozenset[str], memo: bool) -> float:
-        is_met = bool(demand.needs) and held.issuperset(demand.needs)
-        chance = WITH_RULE if is_met else demand.base
-        chance += (WITH_RULE - chance) * MEMO if memo else 0
-        return chance * CONFLICT if spoiled.intersection(demand.needs) else chance
+        spoiled = frozenset[str]().union(*(self.conflicts.get(line, ()) for line in held))
+        helps = MEMO if f"memo {task.name}" in held else 0.0
+        chances = []
+        for demand in task.demands:
+            is_met = bool(demand.needs) and held.issuperset(demand.needs)
+            chance = WITH_RULE if is_met else demand.base + (WITH_RULE - demand.base) * helps
+            spoils = CONFLICT if spoiled.intersection(demand.needs) else 1.0
+            chances.append(chance * spoils * common)
+        return chances
 
 
 def draw_world(family: Family, number: int) -> World:
@@ -127,8 +139,7 @@ def _draw_task(family: Family, random: Random, name: str, rules: Sequence[str]) 
     criteria = tuple(
         Criterion(str(index), f"criterion {index} of {name}") for index in range(len(demands))
     )
-    task = Task(name, (Turn(f"question of {name}", criteria),))
-    return SimulatedTask(task, task.key, demands)
+    return SimulatedTask(NamedTask(name, (Turn(f"question of {name}", criteria),)), demands)
 
 
 def _draw_demand(family: Family, random: Random, rules: Sequence[str], trap: str) -> Demand:
