@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from azd_eval.domain.candidate import Candidate
@@ -68,9 +69,10 @@ def make_task(
     prompts: Sequence[str] = ("hello",),
     criteria: tuple[Criterion, ...] = make_criteria("polite", "short"),
     expected: str | None = None,
+    turn: Mapping[str, Any] = MappingProxyType({}),
     **fields: Any,
 ) -> Task:
-    turns = tuple(Turn(prompt, criteria, expected) for prompt in prompts)
+    turns = tuple(Turn(prompt, criteria, expected, **turn) for prompt in prompts)
     return Task(name, turns, **fields)
 
 
@@ -79,11 +81,14 @@ def make_spec(task: Task | None = None, repeat: int = 0, index: int = 0) -> Tria
 
 
 def make_item(
-    reply: str = "Good day.", task: Task | None = None, history: tuple[Exchange, ...] = ()
+    reply: str | Reply = "Good day.",
+    task: Task | None = None,
+    history: tuple[Exchange, ...] = (),
 ) -> TurnUnderTest:
     spec = make_spec(task)
     index = len(history)
-    return TurnUnderTest(spec, index, spec.task.turns[index], Reply(reply), history)
+    answered = reply if isinstance(reply, Reply) else Reply(reply)
+    return TurnUnderTest(spec, index, spec.task.turns[index], answered, history)
 
 
 def make_judge_request(

@@ -142,7 +142,9 @@ def _find_failures(trial: Trial) -> Iterator[tuple[bool, str, str]]:
             for verdict in score.verdicts:
                 if verdict.outcome in ("unmet", "unusable"):
                     grade = f" graded {verdict.grade} of 5" if verdict.grade is not None else ""
-                    place = f"{verdict.criterion} [{score.evaluator}]{grade}"
+                    is_whole = verdict.criterion == score.evaluator
+                    evaluator = "" if is_whole else f" [{score.evaluator}]"
+                    place = f"{verdict.criterion}{evaluator}{grade}"
                     yield verdict.outcome == "unusable", place, verdict.reason or "no reason given"
 
 

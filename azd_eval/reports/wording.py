@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from azd_eval.domain.score import Score
 from azd_eval.domain.summary import Interval
 
 NOTHING = "\N{EN DASH}"
@@ -81,6 +82,18 @@ def _write_plain(value: object) -> str:
     return f"{value:g}" if is_finite(value) else NOTHING
 
 
+def _write_native(score: Score) -> str:
+    """Write a result on its evaluator's own scale, as ` (4 of 5, passes from 3)`."""
+    parts = []
+    if is_finite(score.native) and score.native != score.score:
+        is_graded = any(verdict.grade is not None for verdict in score.verdicts)
+        word = "mean grade " if len(score.verdicts) > 1 else ""
+        parts.append(f"{word}{round(score.native, 2):g}" + (" of 5" if is_graded else ""))
+    if is_finite(score.threshold):
+        parts.append(f"passes from {score.threshold:g}")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
 def _write_cost(value: object) -> str:
     return f"{value:,.4f}" if is_finite(value) else "no price known"
 
@@ -108,6 +121,7 @@ FILTERS = {
     "change": _write_change,
     "count": _write_count,
     "plain": _write_plain,
+    "native": _write_native,
     "cost": _write_cost,
     "duration": _write_duration,
     "percent": _percent,
