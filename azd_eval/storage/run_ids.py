@@ -10,7 +10,7 @@ from pathlib import Path
 from azd_eval.errors import InputError
 from azd_eval.files import write_atomically
 
-_LAYOUT_NOTE = "runs/\noptimizations/\ncache/\n"
+_LAYOUT_NOTE = "runs/\nresults/\noptimizations/\ncache/\n"
 
 
 def make_run_folder(parent: Path, prefix: str) -> Path:
@@ -55,11 +55,11 @@ def hold_run_folder(folder: Path) -> Iterator[None]:
         yield
 
 
-def keep_out_of_git(foundry: Path) -> None:
-    """Write `.azure/.foundry/.gitignore` once, so that results stay out of the repository.
+def keep_out_of_git(generated: Path) -> None:
+    """Write a `.gitignore` once, so that results stay out of the repository.
 
     Raises `InputError` when the place cannot be written.
     """
-    ignore = foundry / ".gitignore"
+    ignore = generated / ".gitignore"
     if not ignore.exists():
         write_atomically(ignore, _LAYOUT_NOTE)

@@ -17,6 +17,7 @@ from azd_eval.targets.callables import PythonFunction, load_function
 from azd_eval.targets.chat import ChatTarget
 from azd_eval.targets.counted import CountedTarget
 from azd_eval.targets.python import PythonTarget
+from azd_eval.targets.recorded import RecordedTarget
 from azd_eval.wiring.models import ModelPool
 
 BUILT_IN_INSTRUCTIONS = "builtin_coding_instructions.md"
@@ -43,10 +44,13 @@ class Instructions:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """The agent, found. `model` is set for the kind `model`, `function` for the kind `python`."""
+    """The agent, found. `model` is set for the kind `model`, `function` for the kind `python`.
+
+    Of the kind `recorded` there are only the replies of earlier, which the tasks hold.
+    """
 
     name: str
-    kind: Literal["model", "python"]
+    kind: Literal["model", "python", "recorded"]
     instructions: Instructions
     model: str | None = None
     function: PythonFunction | None = None
@@ -74,6 +78,8 @@ class Agent:
 
         `redact` blots our keys out of what the user's code says.
         """
+        if self.kind == "recorded":
+            return RecordedTarget()
         if self.function is None:
             return ChatTarget(pool.model(self.model or ""), self.parameters)
         python = PythonTarget(self.function, pool.gate, timeout_s)
@@ -100,11 +106,12 @@ def find_agent(
     judge_model: str,
     flag: Path | None = None,
     built_in: bool = False,
+    bare: bool = False,
 ) -> tuple[Agent, tuple[str, ...]]:
     """Find the agent and what to tell of it.
 
-    With `built_in`, an agent without instructions starts from plain ones. Raises `InputError`
-    with the lines to add.
+    With `built_in`, an agent without instructions starts from plain ones; with `bare`, a model that
+    is named needs none. Raises `InputError` with the lines to add.
     """
     notes: list[str] = []
     found = find_instructions(config, project, flag)
@@ -119,7 +126,10 @@ def find_agent(
     if found is None and built_in:
         found = Instructions(template(BUILT_IN_INSTRUCTIONS).strip())
         notes.append("the agent has no instructions yet: it starts from plain ones for coding")
-    if found is None or not found.text.strip():
+    if found is None and bare and config.model is not None:
+        found = Instructions("")
+        notes.append("the agent has no instructions: its model answers as it is")
+    elif found is None or not found.text.strip():
         raise InputError(f"the agent {config.name!r} has no instructions", hint=_LINES_TO_ADD)
     model = config.model or found.model
     if model is None:

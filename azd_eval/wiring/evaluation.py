@@ -33,13 +33,17 @@ INTERRUPTED = "interrupted"
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """An evaluation that is ready to run, in a folder that is new or that of an earlier session."""
+    """An evaluation that is ready to run, in a folder that is new or that of an earlier session.
+
+    `on_end` is called with the summary when it is written, also when the run was cut short.
+    """
 
     setup: Setup
     folder: Path
     fingerprint: Fingerprint
     planned_tasks: int
     resumes: bool = False
+    on_end: Callable[[RunSummary], None] = lambda _: None
 
     @property
     def judging(self) -> str:
@@ -88,6 +92,7 @@ class Evaluation:
             summary = conclude_run(self._facts((*setup.notes, *pool.notes)), tally, end)
             store.write_summary(summary.as_dict())
             store.write_report(render_run(summary, self.read_trials()))
+            self.on_end(summary)
         return summary
 
     async def _run_trials(
@@ -135,13 +140,15 @@ class Evaluation:
         }
 
 
-def open_evaluation(setup: Setup, run_dir: Path | None = None) -> Evaluation:
+def open_evaluation(
+    setup: Setup, run_dir: Path | None = None, *, prefix: str = "run"
+) -> Evaluation:
     """Make the folder of a run, under `run_dir` or where the layout says."""
     planned = setup.plan().tasks
     fingerprint = setup.take_fingerprint()
     if run_dir is None:
-        keep_out_of_git(setup.layout.foundry)
-    folder = make_run_folder(run_dir or setup.layout.runs, "run")
+        keep_out_of_git(setup.layout.generated)
+    folder = make_run_folder(run_dir or setup.layout.runs, prefix)
     return Evaluation(setup, folder, fingerprint, planned)
 
 

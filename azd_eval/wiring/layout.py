@@ -26,8 +26,12 @@ class Layout:
         return self.foundry / "evaluators"
 
     @property
+    def generated(self) -> Path:
+        return self.foundry
+
+    @property
     def runs(self) -> Path:
-        return self.foundry / "runs"
+        return self.generated / "runs"
 
     @property
     def optimizations(self) -> Path:
@@ -35,7 +39,7 @@ class Layout:
 
     @property
     def cache(self) -> Path:
-        return self.foundry / "cache" / "replies.sqlite"
+        return self.generated / "cache" / "replies.sqlite"
 
     @property
     def agent_configs(self) -> Path:
@@ -56,3 +60,15 @@ class Layout:
             return path.resolve().relative_to(Path.cwd().resolve()).as_posix()
         except ValueError:
             return str(path)
+
+
+class DocumentLayout(Layout):
+    """The folders of a project of evaluation documents: all that is generated is in `.evals`."""
+
+    @property
+    def generated(self) -> Path:
+        return self.project / ".evals"
+
+    @property
+    def runs(self) -> Path:
+        return self.generated / "results"

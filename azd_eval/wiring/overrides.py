@@ -31,6 +31,7 @@ class Overrides:
     name: str | None = None
     task: Sequence[str] = ()
     category: Sequence[str] = ()
+    test_id: Sequence[str] = ()
     limit: int | None = None
     repeats: int | None = None
     concurrency: int | None = None
@@ -38,6 +39,7 @@ class Overrides:
     optimize_model: str | None = None
     model: str | None = None
     instructions_file: Path | str | None = None
+    callable: str | None = None
     fail_under: float | None = None
     max_errors: str | int | None = None
     max_calls: int | None = None
@@ -52,7 +54,7 @@ class Overrides:
     @property
     def task_filter(self) -> TaskFilter:
         """Tell which tasks are wanted."""
-        return TaskFilter(tuple(self.task), tuple(self.category), self.limit)
+        return TaskFilter(tuple(self.task), tuple(self.category), self.limit, tuple(self.test_id))
 
     def apply(self, config: EvalConfig) -> EvalConfig:
         """Give the config as it holds for this command; raises `FilesRefused`."""
@@ -72,6 +74,9 @@ class Overrides:
         }
         tree = config.model_dump()
         tree["agent"] |= _given({"name": self.agent, "model": self.model})
+        if self.callable is not None:
+            place = _locate_callable(self.callable)
+            tree["agent"] |= {"kind": "python", "callable": place}
         tree["options"] |= _given(options)
         tree |= _given({"name": self.name})
         if self.evaluators:
@@ -90,6 +95,12 @@ class Overrides:
                 ]
             )
         return changed
+
+
+def _locate_callable(name: str) -> str:
+    """Make a file absolute: on the command line it is relative to the shell."""
+    source, _, function = name.rpartition(":")
+    return f"{Path(source).absolute()}:{function}" if source.endswith(".py") else name
 
 
 def _given(values: Mapping[str, object]) -> dict[str, object]:

@@ -18,6 +18,12 @@ def _recall_nothing(_: TrialSpec, __: int) -> Reply | None:
     return None
 
 
+def recall_recorded(spec: TrialSpec, turn_index: int) -> Reply | None:
+    """Give the reply that the task itself holds; a blank one is none."""
+    reply = spec.task.turns[turn_index].recorded
+    return reply if reply is not None and reply.text.strip() else None
+
+
 @dataclass(frozen=True, slots=True)
 class Bench:
     """What a trial needs: the agent, its evaluators, and where replies are kept.

@@ -1,8 +1,8 @@
-"""Choose tasks of a dataset by name, category and number."""
+"""Choose tasks of a dataset by name, category, the user's own id, and number."""
 
 import difflib
 import fnmatch
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -10,33 +10,43 @@ from azd_eval.domain.ports import TaskSource
 from azd_eval.domain.task import Task
 from azd_eval.errors import InputError
 
+# What may be asked for, by the flag that does.
+_READ: Mapping[str, Callable[[Task], str | None]] = {
+    "--task": lambda task: task.name,
+    "--category": lambda task: task.category,
+    "--test-id": lambda task: task.test_id,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """Which tasks to take: of any of these names and categories, the first `limit` of those.
+    """Which tasks to take: any of these names, categories and ids, the first `limit` of those.
 
-    Names are shell patterns. None at all is no filter.
+    All three are shell patterns. None at all is no filter.
     """
 
     names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     limit: int | None = None
+    test_ids: tuple[str, ...] = ()
+
+    @property
+    def patterns(self) -> Mapping[str, tuple[str, ...]]:
+        """Give the patterns by the flag that asks for them."""
+        return dict(zip(_READ, (self.names, self.categories, self.test_ids), strict=True))
 
     def takes(self, task: Task) -> bool:
-        """Tell whether a task fits names and categories."""
-        if self.categories and task.category not in self.categories:
-            return False
-        # A name with brackets fits itself, whatever it means as a pattern.
-        return (
-            not self.names
-            or task.name in self.names
-            or any(fnmatch.fnmatchcase(task.name, name) for name in self.names)
+        """Tell whether a task fits all that is asked for."""
+        return all(
+            not patterns or _fits(_READ[flag](task), patterns)
+            for flag, patterns in self.patterns.items()
         )
 
     def split(self) -> Iterator["TaskFilter"]:
-        """Yield each name and each category as a filter of its own."""
+        """Yield each pattern as a filter of its own."""
         yield from (TaskFilter(names=(name,)) for name in self.names)
         yield from (TaskFilter(categories=(category,)) for category in self.categories)
+        yield from (TaskFilter(test_ids=(test_id,)) for test_id in self.test_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ class SelectedTasks:
 def select_tasks(source: TaskSource, wanted: TaskFilter) -> SelectedTasks:
     """Select tasks; raises `InputError` when none is left, with the closest name there is.
 
-    So it does for a name or category that fits nothing, though others fit: it is a slip.
+    So it does for a pattern that fits nothing, though others fit: it is a slip.
     """
     for each in (*wanted.split(), wanted):
         if next(iter(SelectedTasks(source, each)), None) is None:
@@ -61,21 +71,34 @@ def select_tasks(source: TaskSource, wanted: TaskFilter) -> SelectedTasks:
     return SelectedTasks(source, wanted)
 
 
+def _fits(word: str | None, patterns: tuple[str, ...]) -> bool:
+    # A name with brackets fits itself, whatever it means as a pattern.
+    return word is not None and (
+        word in patterns or any(fnmatch.fnmatchcase(word, pattern) for pattern in patterns)
+    )
+
+
 def _word_filter(wanted: TaskFilter) -> str:
-    flags = (("--task", wanted.names), ("--category", wanted.categories))
-    parts = [" or ".join(f"`{flag} {word}`" for word in words) for flag, words in flags if words]
+    parts = [
+        " or ".join(f"`{flag} {pattern}`" for pattern in patterns)
+        for flag, patterns in wanted.patterns.items()
+        if patterns
+    ]
     return " and ".join(parts) or "an empty selection"
 
 
 def _suggest(source: TaskSource, wanted: TaskFilter) -> str | None:
-    names = list(dict.fromkeys(task.name for task in source))
-    categories = list(dict.fromkeys(task.category for task in source if task.category))
-    for words, known in ((wanted.names, names), (wanted.categories, categories)):
-        for word in words:
-            if word in known or fnmatch.filter(known, word):
-                continue
-            if close := difflib.get_close_matches(word, known, 1):
+    known = {
+        flag: list(dict.fromkeys(word for task in source if (word := read(task))))
+        for flag, read in _READ.items()
+    }
+    for flag, patterns in wanted.patterns.items():
+        for pattern in patterns:
+            if not any(_fits(word, (pattern,)) for word in known[flag]) and (
+                close := difflib.get_close_matches(pattern, known[flag], 1)
+            ):
                 return f"did you mean {close[0]!r}?"
-    if wanted.categories and categories:
-        return f"the categories are {', '.join(map(repr, categories[:10]))}"
-    return f"the first tasks are {', '.join(map(repr, names[:5]))}"
+    for flag, kind in (("--category", "categories"), ("--test-id", "ids")):
+        if wanted.patterns[flag] and known[flag]:
+            return f"the {kind} are {', '.join(map(repr, known[flag][:10]))}"
+    return f"the first tasks are {', '.join(map(repr, known['--task'][:5]))}"

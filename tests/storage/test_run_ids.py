@@ -52,7 +52,9 @@ def test_results_are_kept_out_of_git_and_the_users_own_rules_stay(tmp_path):
     (tmp_path / "own" / ".gitignore").write_text("mine\n")
     keep_out_of_git(tmp_path / "own")
 
-    assert "runs/\noptimizations/\ncache/\n" == (tmp_path / "new" / ".gitignore").read_text()
+    assert (
+        "runs/\nresults/\noptimizations/\ncache/\n" == (tmp_path / "new" / ".gitignore").read_text()
+    )
     assert "mine\n" == (tmp_path / "own" / ".gitignore").read_text()
 
 

@@ -1,4 +1,4 @@
-"""Tasks chosen by name, category and number."""
+"""Tasks chosen by name, category, id and number."""
 
 import pytest
 
@@ -7,8 +7,8 @@ from azd_eval.workflows.select_tasks import TaskFilter, select_tasks
 from tests.factories import make_task
 
 TASKS = [
-    make_task("direct-answer", category="facts"),
-    make_task("refund-long", category="tone"),
+    make_task("direct-answer", category="facts", test_id="REG-001"),
+    make_task("refund-long", category="tone", test_id="REG-002"),
     make_task("refund-short", category="facts"),
     make_task("odd[1]"),
 ]
@@ -29,6 +29,9 @@ TASKS = [
             ["direct-answer", "refund-long", "refund-short"],
         ),
         (TaskFilter(("refund-*",), ("facts",)), ["refund-short"]),
+        (TaskFilter(categories=("t*",)), ["refund-long"]),
+        (TaskFilter(test_ids=("REG-*",)), ["direct-answer", "refund-long"]),
+        (TaskFilter(test_ids=("REG-002",), categories=("tone",)), ["refund-long"]),
         (TaskFilter(limit=2), ["direct-answer", "refund-long"]),
         (TaskFilter(("refund-*",), limit=1), ["refund-long"]),
         (TaskFilter(limit=99), ["direct-answer", "refund-long", "refund-short", "odd[1]"]),
@@ -82,6 +85,16 @@ def test_tasks_are_taken_in_dataset_order_more_than_once(wanted, names):
             TaskFilter(("REFUND",)),
             "no task matches `--task REFUND`",
             "the first tasks are 'direct-answer', 'refund-long', 'refund-short', 'odd[1]'",
+        ),
+        (
+            TaskFilter(test_ids=("REG-01",)),
+            "no task matches `--test-id REG-01`",
+            "did you mean 'REG-001'?",
+        ),
+        (
+            TaskFilter(test_ids=("7",)),
+            "no task matches `--test-id 7`",
+            "the ids are 'REG-001', 'REG-002'",
         ),
         (
             TaskFilter(categories=("zzz",)),
