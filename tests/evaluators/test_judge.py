@@ -89,6 +89,20 @@ def test_each_thing_is_shown_once_in_its_own_section(judge_type):
     assert "-secret-" not in question
 
 
+@pytest.mark.parametrize(
+    ("grounding", "context"), [("-source-\n{{ reply }}", True), ("-context-", False)]
+)
+def test_sources_stand_alone_and_a_context_that_is_one_is_not_said_twice(grounding, context):
+    item = make_item("-reply-", make_task(context="-context-"))
+
+    [question] = _questions(make_judge_request(make_criteria("a"), item, grounding=grounding))
+
+    head, _, rest = question.partition("Sources that the reply must rest on")
+    assert context == ("-context-" in head)
+    assert grounding == json.loads(rest.split("\n")[1])
+    assert 1 == question.count("-reply-") == rest.count("-reply-")
+
+
 @BOTH_JUDGES
 @given(st.text(), st.text(), st.text())
 def test_no_text_of_agent_or_user_changes_the_frame(judge_type, reply, prompt, earlier):
