@@ -54,6 +54,25 @@ def write_new(path: Path, text: str) -> None:
         raise
 
 
+def back_up(path: Path, stamp: str) -> Path:
+    """Copy a file, byte by byte, to `<its name>.bak.<stamp>` beside it, and give the copy's path.
+
+    A name that is taken gets a number. Raises `InputError` when the copy cannot be written.
+    """
+    name, count = f"{path.name}.bak.{stamp}", 1
+    with _explaining(path.with_name(name)):
+        content = path.read_bytes()
+        while True:
+            backup = path.with_name(name if count == 1 else f"{name}_{count}")
+            try:
+                with backup.open("xb") as file:
+                    file.write(content)
+            except FileExistsError:
+                count += 1
+            else:
+                return backup
+
+
 def require_writable_path(path: Path) -> None:
     """Raise `InputError` when no file could be written at `path`; writes nothing."""
     with _explaining(path):

@@ -85,17 +85,25 @@ _VALIDATE = _Command(
     (
         "azd-eval dataset validate my_eval_dataset.jsonl",
         "azd-eval dataset validate --lint --json *.jsonl",
+        "azd-eval dataset validate --strict evals/evals.json",
     ),
 )
 _CONVERT = _Command(
     "convert",
     flags.ConvertFlags,
     "dataset_convert:convert_dataset",
-    "Write a dataset in another format: JSONL or CSV, by its extension.",
+    "Write a dataset as JSONL, CSV or an evaluation document (JSON), by its extension.",
     (
         "azd-eval dataset convert tasks.csv tasks.jsonl",
-        "azd-eval dataset convert tasks.jsonl tasks.csv",
+        "azd-eval dataset convert tasks.jsonl evals/evals.json",
     ),
+)
+_STATS = _Command(
+    "stats",
+    flags.StatsFlags,
+    "dataset_stats:show_stats",
+    "Count what a dataset holds: tasks, categories, criteria, evaluators, lengths.",
+    ("azd-eval dataset stats tasks.jsonl", "azd-eval dataset stats evals/evals.json --json"),
 )
 _DEMO = _Command(
     "demo",
@@ -170,7 +178,10 @@ def build_app() -> typer.Typer:
         name="eval",
     )
     app.add_typer(_build_optimize(), name="optimize")
-    app.add_typer(_build_group("Check and convert datasets.", _VALIDATE, _CONVERT), name="dataset")
+    app.add_typer(
+        _build_group("Check, convert and count datasets.", _VALIDATE, _CONVERT, _STATS),
+        name="dataset",
+    )
     _add(app, _DEMO)
     return app
 

@@ -31,7 +31,8 @@ Config = Annotated[
     typer.Option("--config", "-c", metavar="FILE", help="eval.yaml; default: the one found here."),
 ]
 Dataset = Annotated[
-    Path | None, typer.Option("--dataset", "-d", metavar="FILE", help="Tasks, as JSONL or CSV.")
+    Path | None,
+    typer.Option("--dataset", "-d", metavar="FILE", help="Tasks, as JSONL, JSON or CSV."),
 ]
 EvalModel = Annotated[
     str | None,
@@ -272,7 +273,17 @@ class ConvertFlags(CommonFlags):
     """Flags of `dataset convert`."""
 
     source: Annotated[Path, typer.Argument(metavar="IN", help="The dataset to read.")]
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="The new file, of another format.")]
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="The new file.")]
+    strict: Annotated[
+        bool, typer.Option("--strict", help="In a document, only what its official schema takes.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatsFlags(CommonFlags):
+    """Flags of `dataset stats`."""
+
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The dataset to describe.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
 """Hold an evaluation document against the official schema, no more and no less."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -8,7 +7,8 @@ from typing import Any
 from azd_eval.evaluator_options import OFFICIAL_OPTIONS, CustomOptions
 from azd_eval.formats.document_models import Root, Thread, Turn
 from azd_eval.formats.document_results import SCORES, ErroredScore
-from azd_eval.formats.faults import Fault, Loc, show
+from azd_eval.formats.evaluator_maps import find_name_faults
+from azd_eval.formats.faults import Fault, Loc
 from azd_eval.formats.schema import Schema
 
 _ROOT, _THREAD, _TURN = Schema(Root), Schema(Thread), Schema(Turn)
@@ -16,8 +16,6 @@ _OPTIONS = {name: Schema(kind) for name, kind in OFFICIAL_OPTIONS.items()}
 _CUSTOM = Schema(CustomOptions)
 _SCORES: dict[str, Schema[Any]] = {key: Schema(kind) for key, kind in SCORES.items()}
 _ERRORED = Schema(ErroredScore)
-_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
-_IDENTIFIER = "names begin with a letter and go on with letters, digits and `_`"
 _SANCTIONED = "the official schema has no such field here; it has `extensions` for it"
 _HINTS = {
     **dict.fromkeys(("name", "description", "testId", "category", "notes"), _SANCTIONED),
@@ -33,9 +31,8 @@ def find_schema_faults(document: object) -> list[Fault]:
             is_of_item = fault.at_key and len(fault.loc) == 1
             hint = _HINTS.get(str(fault.loc[0]), fault.hint) if is_of_item else fault.hint
             faults.append(replace(fault, loc=(*loc, *fault.loc), hint=hint))
-        if schema is _CUSTOM and not _NAME.fullmatch(name := str(loc[-1])):
-            message = f"{show(name)} is no name of an evaluator"
-            faults.append(Fault(loc, message, _IDENTIFIER, at_key=True))
+        if schema is _CUSTOM:
+            faults += find_name_faults(loc)
     return faults
 
 

@@ -58,10 +58,10 @@ def find_version_faults(version: object) -> list[Fault]:
     return []
 
 
-def find_newer_features(version: str, root: Mapping[str, Any], items: Loc) -> list[Fault]:
+def find_newer_features(version: object, root: Mapping[str, Any], items: Loc) -> list[Fault]:
     """Note what a document uses though the version that it states did not have it yet."""
-    match = _VERSION.fullmatch(version)
-    stated = int(match[2]) if match else 0
+    match = _VERSION.fullmatch(version) if isinstance(version, str) else None
+    stated = int(match[2]) if match else NEWEST_MINOR
     return [
         Fault(loc, f"{what} came with schema version 1.{minor}.0; this is {version}", None, "note")
         for loc, what, minor in _find_features(root, items)

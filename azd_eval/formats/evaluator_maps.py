@@ -1,5 +1,6 @@
 """Named evaluators with their options, as a task or a document chooses them."""
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Final
@@ -10,6 +11,7 @@ from azd_eval.formats.schema import Schema
 
 _OPTIONS: Final[dict[str, Schema[Any]]] = {name: Schema(kind) for name, kind in OPTIONS.items()}
 _CUSTOM = Schema(CustomOptions)
+_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 _RENAMED = "`citation_format: inline` is taken as `mixed`"
 _NAMES = f"the evaluators are {', '.join(f'`{name}`' for name in OPTIONS)}"
 
@@ -21,7 +23,7 @@ def find_evaluator_faults(
     faults: list[Fault] = []
     for name, options in evaluators.items() if isinstance(evaluators, dict) else ():
         if name not in OPTIONS and name not in (custom or ()):
-            faults += [_word_unknown((*loc, name), name, custom)]
+            faults += _find_unknown((*loc, name), custom)
         _, found = _OPTIONS.get(name, _CUSTOM).read(options)
         faults += [replace(fault, loc=(*loc, name, *fault.loc)) for fault in found]
         if isinstance(options, dict) and options.get("citation_format") == "inline":
@@ -30,11 +32,20 @@ def find_evaluator_faults(
     return faults
 
 
-def _word_unknown(loc: Loc, name: str, custom: Collection[str] | None) -> Fault:
+def find_name_faults(loc: Loc) -> list[Fault]:
+    """Check the name of an evaluator, at the end of its path, by the official schema."""
+    if _NAME.fullmatch(name := str(loc[-1])):
+        return []
+    hint = "names begin with a letter and go on with letters, digits and `_`"
+    return [Fault(loc, f"{show(name)} is no name of an evaluator", hint, at_key=True)]
+
+
+def _find_unknown(loc: Loc, custom: Collection[str] | None) -> list[Fault]:
+    name = str(loc[-1])
     message = f"unknown evaluator {show(name)}"
     if close := suggest(name, [*OPTIONS, *(custom or ())]):
-        return Fault(loc, message, f"did you mean `{close}`?", at_key=True)
-    if custom is None:
-        hint = "it must be set up as an evaluator of your own where this is run"
-        return Fault(loc, message, hint, "warning", at_key=True)
-    return Fault(loc, message, _NAMES, at_key=True)
+        return [Fault(loc, message, f"did you mean `{close}`?", at_key=True)]
+    if custom is not None:
+        return [Fault(loc, message, _NAMES, at_key=True)]
+    hint = "it must be set up as an evaluator of your own where this is run"
+    return find_name_faults(loc) or [Fault(loc, message, hint, "warning", at_key=True)]

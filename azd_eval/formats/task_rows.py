@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Required, TypeVar
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from azd_eval.formats.document_results import Citation, Diagnostics
 from azd_eval.formats.faults import HALF_PAIR
 from azd_eval.formats.json_text import TOO_DEEP, is_too_deep
 
@@ -24,7 +25,8 @@ def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-def _check_encodable(value: V) -> V:
+def check_encodable(value: V) -> V:
+    """Give back what JSON in UTF-8 can hold; raises `ValueError` with a sentence."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         text.encode()
@@ -40,9 +42,9 @@ def _check_encodable(value: V) -> V:
 
 
 TextOrTexts = Annotated[Texts, BeforeValidator(_as_list, json_schema_input_type=Text | Texts)]
-FreeText = Annotated[str, AfterValidator(_check_encodable)]
-Metadata = Annotated[dict[str, Any], AfterValidator(_check_encodable)]
-EvaluatorMap = Annotated[dict[str, dict[str, Any]], AfterValidator(_check_encodable)]
+FreeText = Annotated[str, AfterValidator(check_encodable)]
+Metadata = Annotated[dict[str, Any], AfterValidator(check_encodable)]
+EvaluatorMap = Annotated[dict[str, dict[str, Any]], AfterValidator(check_encodable)]
 _EXACT = ConfigDict(extra="forbid", strict=True)
 
 
@@ -73,6 +75,14 @@ class CriterionRow(TypedDict, total=False):
     check: Annotated[CheckRow | None, Field(description="a test in place of a model")]
 
 
+@with_config(_EXACT)
+class EvidenceRow(TypedDict, total=False):
+    """What came beside a reply, as in documents."""
+
+    citations: list[Citation]
+    diagnostics: Diagnostics
+
+
 Criteria = Annotated[list[CriterionRow], Field(max_length=MOST_ITEMS)]
 
 
@@ -91,8 +101,8 @@ class TurnRow(TypedDict, total=False):
         Literal["extend", "replace"] | None,
         Field(description="`evaluators` beside those of the run, or in their place"),
     ]
-    response: Annotated[str | None, Field(description="a reply of earlier, to be scored as it is")]
-    evidence: Annotated[Metadata | None, Field(description="what came beside `response`")]
+    response: Annotated[FreeText | None, Field(description="a reply of earlier, to be scored")]
+    evidence: Annotated[EvidenceRow | None, Field(description="what came beside `response`")]
     carried: Annotated[Metadata | None, Field(description="what a document says beside all this")]
 
 

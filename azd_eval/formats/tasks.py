@@ -110,7 +110,7 @@ def _build_turn(row: TurnRow, carried: Mapping[str, Any]) -> Turn:
         row.get("grounding") or None,
         row.get("evaluators") or {},
         row.get("evaluators_mode"),
-        None if response is None else Reply(response, evidence=row.get("evidence") or {}),
+        None if response is None else Reply(response, evidence=dict(row.get("evidence") or {})),
         carried,
     )
 

@@ -21,7 +21,7 @@ def test_a_dataset_goes_to_csv_and_back_unchanged(shell):
 
     assert (0, 0) == (there.code, back.code)
     assert "tasks.csv: 3 tasks\n" == there.stdout
-    assert {"path": "back/tasks.jsonl", "tasks": 3} == back.json
+    assert {"path": "back/tasks.jsonl", "tasks": 3, "lost": []} == back.json
     rows = [json.loads(line) for line in original.read_text(encoding="utf-8").splitlines()]
     assert rows == [json.loads(line) for line in shell.read("back/tasks.jsonl").splitlines()]
 
@@ -51,7 +51,7 @@ def test_what_exists_is_not_overwritten(shell):
 
 
 @pytest.mark.parametrize(
-    ("source", "target"), [("a.csv", "b.json"), ("a.xlsx", "b.csv"), ("a.csv", "b"), ("a", "b.csv")]
+    ("source", "target"), [("a.csv", "b.yaml"), ("a.xlsx", "b.csv"), ("a.csv", "b"), ("a", "b.csv")]
 )
 def test_a_pair_that_is_not_supported_is_one_error(shell, source, target):
     (shell.folder / source).write_bytes(EXCEL)
@@ -61,7 +61,7 @@ def test_a_pair_that_is_not_supported_is_one_error(shell, source, target):
     assert 2 == refused.code
     assert refused.stderr == (
         f"error: cannot convert '{source}' to '{target}'\n\n"
-        "hint: datasets are `.jsonl` and `.csv` files\n"
+        "hint: datasets are `.jsonl`, `.json` and `.csv` files\n"
     )
     assert [source] == list(shell.files())
 

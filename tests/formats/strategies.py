@@ -53,6 +53,17 @@ options = {
 }
 evaluators = st.fixed_dictionaries({}, optional=options)
 carried = st.dictionaries(st.sampled_from(["notes", "x-own"]), texts, max_size=2)
+evidence = st.fixed_dictionaries(
+    {},
+    optional={
+        "citations": st.lists(
+            st.fixed_dictionaries({"index": st.integers(1, 9), "text": texts}), max_size=2
+        ),
+        "diagnostics": st.fixed_dictionaries(
+            {}, optional={"retrieval_executions": st.just([{"capability": None, "own": 1}])}
+        ),
+    },
+)
 turns = st.builds(
     Turn,
     texts,
@@ -61,7 +72,7 @@ turns = st.builds(
     st.none() | texts,
     evaluators,
     st.sampled_from([None, "extend", "replace"]),
-    st.none() | st.builds(Reply, st.just("") | texts, evidence=metadata),
+    st.none() | st.builds(Reply, st.just("") | texts, evidence=evidence),
     carried,
 )
 tasks = st.builds(

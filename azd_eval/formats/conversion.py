@@ -1,0 +1,78 @@
+"""Convert datasets between JSONL, evaluation documents and CSV, and tell what was left behind."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from azd_eval.domain.task import Task
+from azd_eval.errors import FilesRefused, InputError, Problem
+from azd_eval.formats.csv_tasks import write_csv
+from azd_eval.formats.datasets import FORMATS, open_dataset
+from azd_eval.formats.documents import make_header, read_document, write_document
+from azd_eval.formats.jsonl import write_tasks
+from azd_eval.formats.task_rules import TaskRules
+
+_DOCUMENT = ".json"
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """The text of the new file, how many tasks it holds, and what there is to say.
+
+    `problems` are those of the source; `lost` is what the new format has no place for.
+    """
+
+    text: str
+    tasks: int
+    problems: tuple[Problem, ...]
+    lost: tuple[Problem, ...]
+
+
+def convert(source: Path, target: Path, rules: TaskRules, *, official: bool = False) -> Conversion:
+    """Convert a good dataset; `official` keeps a document to its official schema.
+
+    Raises `InputError` for a pair of formats that is not known and for what cannot be written.
+    """
+    kinds = source.suffix.lower(), target.suffix.lower()
+    if not {*kinds} <= FORMATS.keys():
+        *others, last = (f"`{suffix}`" for suffix in FORMATS)
+        raise InputError(
+            f"cannot convert {source.name!r} to {target.name!r}",
+            hint=f"datasets are {', '.join(others)} and {last} files",
+        )
+    dataset = open_dataset(source, rules)
+    inspection = dataset.inspect()
+    if not inspection.is_good:
+        raise FilesRefused(inspection.problems)
+    lost: tuple[Problem, ...] = ()
+    if kinds == (_DOCUMENT, _DOCUMENT):
+        document = read_document(source, rules)
+        text = write_document(document.header, document.tasks, official=official)
+    elif kinds[1] == _DOCUMENT:
+        tasks = tuple(dataset)
+        text = write_document(make_header(tasks), tasks, official=official)
+    else:
+        text = _write_rows(dataset, target)
+        lost = tuple(_find_lost(source, target, rules)) if kinds[0] == _DOCUMENT else ()
+    return Conversion(text, inspection.tasks, inspection.problems, lost)
+
+
+def _write_rows(tasks: Iterable[Task], target: Path) -> str:
+    write = write_csv if target.suffix.lower() == ".csv" else write_tasks
+    return write(map(_require_prompts, tasks))
+
+
+def _require_prompts(task: Task) -> Task:
+    if all(turn.prompt.strip() for turn in task.turns):
+        return task
+    raise InputError(
+        f"task {task.name!r} has a blank prompt, which only a document may have",
+        hint="write what the agent is to be asked",
+    )
+
+
+def _find_lost(source: Path, target: Path, rules: TaskRules) -> Iterator[Problem]:
+    """Tell the fields of the document as a whole; what scores its items went into each of them."""
+    for field in read_document(source, rules).header.carried:
+        message = f"is said of the document as a whole; {target.suffix} has no place for it"
+        yield Problem(message, str(source), field=field, severity="note")
