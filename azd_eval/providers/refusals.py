@@ -159,8 +159,9 @@ def _number(text: str) -> float | None:
 _BY_WORDS: tuple[tuple[str, ModelErrorCode], ...] = (
     (r"content_filter|content_policy|responsibleaipolicy|content management", "content_filter"),
     (r"context_length|maximum context|context window|too many tokens|too long", "too_long"),
-    (r"insufficient_quota|billing_(hard|soft)_limit|insufficient_(funds|balance)", "no_credit"),
-    (r"insufficient (funds|balance|credit)|credit balance|out of credit", "no_credit"),
+    (r"insufficient_quota|exceeded_current_quota|billing_(hard|soft)_limit", "no_credit"),
+    (r"insufficient[_ ](funds|balance|credit)|credit balance|out of credit", "no_credit"),
+    (r"any credits|key limit exceeded|arrearage", "no_credit"),
     (r"model_not_found|deploymentnotfound|model not exist|not a valid model", "not_found"),
     (r"json_validate_failed", "unreadable_reply"),
 )
