@@ -17,6 +17,16 @@ TABLE = (
     't1;"Say ""hi""\r\nin two lines";"a: b\nc";"[{""name"": ""x"", ""instruction"": ""y""}]";g;'
     '"{""a"": 1}"\r\n'
 )
+DOCUMENTS = (
+    (
+        '{"schemaVersion": "1.2.0", "metadata": {"name": "n"}, "default_evaluators": {"Relevance": '
+        '{}}, "items": [{"prompt": "p", "expected_response": "e", "evaluators": {"Similarity": '
+        '{"threshold": 4}}, "evaluators_mode": "extend"}, {"name": "c", "turns": [{"prompt": "q"}, '
+        '{"prompt": "r", "response": "s"}]}]}'
+    ),
+    '[{"prompt": "p", "expected_response": "e"}]',
+    '{"prompts": ["p"], "expected_responses": ["e"]}',
+)
 AZD_LIST = '[{"dimension_id": "a", "description": "A?", "weight": 9, "always_applicable": true}]'
 JSON_RUBRIC = f'{{"type": "rubric", "name": "r", "scoring": "graded", "dimensions": {AZD_LIST}}}'
 VERDICTS = (
@@ -58,6 +68,11 @@ ANSWERS = (
 ROW_WORDS = "name prompt query criteria criterion groundTruth turns metadata instruction weight"
 CHECK_WORDS = "check must contains contains_any not_contains regex equals max_words is_json"
 JSON_WORDS = '{" ": [" "] }] null true NaN -1e999 \\ud83d \\u0000 {"a": "}'
+DOCUMENT_WORDS = (
+    "schemaVersion metadata items turns prompt response expected_response evaluators "
+    "default_evaluators evaluators_mode extend replace threshold Relevance Similarity scores "
+    "status results prompts expected_responses category context 1.0.0 1.2.0 $schema"
+)
 RUBRIC_WORDS = "type rubric version scoring graded pass_threshold dimensions id description"
 YAML_WORDS = (
     "no on ~ 1:30 1.10 0x1f &a *a <<: !!python/object | >- --- ... %YAML # 'a' - ? : {a: b}"

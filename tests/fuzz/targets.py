@@ -21,6 +21,7 @@ from azd_eval.formats.agent_folder import read_agent_metadata
 from azd_eval.formats.azure_project import find_agents
 from azd_eval.formats.csv_tasks import write_csv
 from azd_eval.formats.datasets import open_dataset
+from azd_eval.formats.documents import make_header, write_document
 from azd_eval.formats.eval_yaml import load_eval_yaml
 from azd_eval.formats.evaluator_files import read_evaluator, read_rubric, write_rubric
 from azd_eval.formats.jsonl import write_tasks
@@ -43,6 +44,11 @@ T = TypeVar("T")
 _RULES = (
     TaskRules(find_pattern_fault=pattern_fault),
     TaskRules(strict=True, criteria_required=True),
+)
+_WRITERS = (
+    ("copy.jsonl", write_tasks),
+    ("copy.csv", write_csv),
+    ("copy.json", lambda tasks: write_document(make_header(tasks), tasks)),
 )
 _CRITERIA = (Criterion("a", "A?"), Criterion("b", "B?", always_applicable=False))
 _READERS = (
@@ -88,7 +94,7 @@ def _check_dataset(name: str, content: bytes) -> None:
 
 
 def _check_copies(tasks: list[Task]) -> None:
-    for name, write in (("copy.jsonl", write_tasks), ("copy.csv", write_csv)):
+    for name, write in _WRITERS:
         if (text := _read(lambda write=write: write(tasks))) is not None:
             assert tasks == list(open_dataset(_write(name, text.encode())))
 
@@ -178,6 +184,19 @@ def _write(name: str, content: bytes) -> Path:
     return path
 
 
+_DOCUMENT = (
+    '{"schemaVersion": "1.6.0", "default_evaluators": {"Relevance": {"threshold": 3}}, "items": [{'
+    '"prompt": "p", "expected_response": "", "context": "c", "testId": "T", "category": "k", '
+    '"response": "", "citations": [{"index": 1}], "evaluators": {"ExactMatch": {}, "x": {}}, '
+    '"extensions": {"azd_eval": {"criteria": [{"name": "n", "instruction": "i"}], "fields": {}}}}, '
+    '{"name": "n", "evaluators": {}, "turns": [{"prompt": "1", "evaluators_mode": "replace"}]}]}'
+)
+_DOCUMENT_WORDS = (
+    "schemaVersion items prompts expected_responses expected_response evaluators evaluators_mode "
+    "default_evaluators extend replace Citations citation_format threshold extensions azd_eval "
+    "fields response diagnostics scores tags notes category testId null"
+)
+
 TARGETS = {
     "jsonl": Target(
         lambda content: _check_dataset("tasks.jsonl", content),
@@ -188,6 +207,16 @@ TARGETS = {
         lambda content: _check_dataset("tasks.csv", content),
         (seeds.TABLE, "sep=|\nprompt|name\na|b\n"),
         f'{seeds.ROW_WORDS} {seeds.JSON_WORDS} "" ; , \t |',
+    ),
+    "document": Target(
+        lambda content: _check_dataset("tasks.json", content),
+        seeds.DOCUMENTS,
+        f"{seeds.DOCUMENT_WORDS} {seeds.JSON_WORDS}",
+    ),
+    "document": Target(
+        lambda content: _check_dataset("evals.json", content),
+        (_DOCUMENT, '{"prompts": ["p"], "expected_responses": ["e"]}', '[{"prompt": "p"}]'),
+        f"{_DOCUMENT_WORDS} {_ROW_WORDS} {_JSON_WORDS}",
     ),
     "eval_yaml": Target(
         _check_config,
