@@ -15,9 +15,12 @@ from azd_eval import __version__
 from azd_eval.cli import flags
 from azd_eval.cli.boundary import keep_stdout_for_results, run_guarded
 from azd_eval.cli.default_command import DefaultCommandGroup
+from azd_eval.cli.document_flags import DocumentFlags
+from azd_eval.cli.many_values import fill_bare, repeat_options
 from azd_eval.cli.records import command_taking
 from azd_eval.errors import InputError
 
+_MANY_WORDS = ("--prompts", "--expected")
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -105,6 +108,18 @@ _STATS = _Command(
     "Count what a dataset holds: tasks, categories, criteria, evaluators, lengths.",
     ("azd-eval dataset stats tasks.jsonl", "azd-eval dataset stats evals/evals.json --json"),
 )
+_RUNEVALS = _Command(
+    "runevals",
+    DocumentFlags,
+    "document_run:run_documents",
+    "Run evaluation documents of Microsoft 365 agents, with any agent.",
+    (
+        "runevals",
+        "runevals --prompts-file ./evals/regression.json --output ./results/v2.json",
+        'runevals --prompts "What is Teams?" --expected "A collaboration platform"',
+        "runevals --compare ./results/v1.json ./results/v2.json",
+    ),
+)
 _DEMO = _Command(
     "demo",
     flags.DemoFlags,
@@ -186,6 +201,18 @@ def build_app() -> typer.Typer:
     return app
 
 
+def build_runevals() -> typer.Typer:
+    """Build `runevals`, a command without subcommands."""
+    app = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=_SETTINGS,
+    )
+    _add(app, _RUNEVALS)
+    return app
+
+
 def _build_group(text: str, *commands: _Command) -> typer.Typer:
     group = typer.Typer(help=text, no_args_is_help=True, context_settings=_SETTINGS)
     for command in commands:
@@ -216,3 +243,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     keep_stdout_for_results()
     sys.exit(run_guarded(build_app(), arguments))
+
+
+def main_runevals(arguments: Sequence[str] | None = None) -> None:
+    """Run `runevals` and exit with its code."""
+    keep_stdout_for_results()
+    words = repeat_options(sys.argv[1:] if arguments is None else arguments, _MANY_WORDS)
+    sys.exit(run_guarded(build_runevals(), fill_bare(words, "--init", "basic"), "runevals"))

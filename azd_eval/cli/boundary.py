@@ -36,8 +36,10 @@ def keep_stdout_for_results() -> None:
     sys.stdout = sys.__stdout__ = own  # type: ignore[misc]
 
 
-def run_guarded(app: typer.Typer, arguments: Sequence[str] | None) -> int:
-    """Run the app; return the exit code and never raise."""
+def run_guarded(
+    app: typer.Typer, arguments: Sequence[str] | None, program: str = "azd-eval"
+) -> int:
+    """Run the app, which is called by the name of the program; return the exit code."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         # Whoever starts us may have closed some.
         if getattr(sys, name) is None:
@@ -46,7 +48,7 @@ def run_guarded(app: typer.Typer, arguments: Sequence[str] | None) -> int:
         # A console that cannot show a character gets `?`, not a traceback after paid work.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    code = _run(app, arguments)
+    code = _run(app, arguments, program)
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -56,10 +58,10 @@ def run_guarded(app: typer.Typer, arguments: Sequence[str] | None) -> int:
     return code
 
 
-def _run(app: typer.Typer, arguments: Sequence[str] | None) -> int:
+def _run(app: typer.Typer, arguments: Sequence[str] | None, program: str) -> int:
     wants_traceback = _is_verbose(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = app(arguments, prog_name="azd-eval", standalone_mode=False)
+        code = app(arguments, prog_name=program, standalone_mode=False)
     except typer.TyperException as error:
         return _explain_usage(error)
     except (typer.Abort, EOFError, KeyboardInterrupt):

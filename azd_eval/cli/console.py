@@ -100,9 +100,10 @@ class Console:
         return line.strip() or default
 
     def confirm(self, question: str, *, default: bool) -> bool:
-        """Ask a yes/no question until it is answered."""
+        """Ask a yes/no question until it is answered; one that ends in `:` says how by itself."""
+        choice = "" if question.endswith(":") else f" ({'Y/n' if default else 'y/N'})"
         while True:
-            answer = self.ask(f"{question} ({'Y/n' if default else 'y/N'})").casefold()
+            answer = self.ask(f"{question}{choice}").casefold()
             if not answer:
                 return default
             if answer in ("y", "yes", "n", "no"):

@@ -50,6 +50,20 @@ InstructionsFile = Annotated[
     typer.Option("--instructions-file", metavar="FILE", help="The agent's instructions."),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask again what was answered before.")]
+FailUnder = Annotated[
+    str | None,
+    typer.Option("--fail-under", metavar="X", help="Exit 1 below this score, 0..1 or such as 70%."),
+]
+NoGate = Annotated[bool, typer.Option("--no-gate", help="Never exit 1.")]
+MaxErrors = Annotated[
+    str | None,
+    typer.Option(
+        "--max-errors", metavar="N", help="Errors tolerated before exit 3: a number or a share."
+    ),
+]
+ResumeRun = Annotated[
+    Path | None, typer.Option("--resume-run", metavar="RUN", help="Go on with this run.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Count the calls, make none.")]
 
 
@@ -160,26 +174,14 @@ class RunFlags(LimitFlags):
         str | None, typer.Option("--model", metavar="MODEL", help="Model of the agent.")
     ] = None
     instructions_file: InstructionsFile = None
-    fail_under: Annotated[
-        str | None,
-        typer.Option(
-            "--fail-under", metavar="X", help="Exit 1 below this score, 0..1 or such as 70%."
-        ),
-    ] = None
-    no_gate: Annotated[bool, typer.Option("--no-gate", help="Never exit 1.")] = False
-    max_errors: Annotated[
-        str | None,
-        typer.Option(
-            "--max-errors", metavar="N", help="Errors tolerated before exit 3: a number or a share."
-        ),
-    ] = None
+    fail_under: FailUnder = None
+    no_gate: NoGate = False
+    max_errors: MaxErrors = None
     dry_run: DryRun = False
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the last unfinished run of this config.")
     ] = False
-    resume_run: Annotated[
-        Path | None, typer.Option("--resume-run", metavar="RUN", help="Go on with this run.")
-    ] = None
+    resume_run: ResumeRun = None
     no_cache: NoCache = False
     run_dir: Annotated[
         Path | None,

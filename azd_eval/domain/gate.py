@@ -52,20 +52,26 @@ def read_share(text: str | float) -> float:
 
 
 def decide_gate(
-    tasks: TaskCounts, score: float | None, fail_under: float | None, *, unreached: int = 0
+    tasks: TaskCounts,
+    score: float | None,
+    fail_under: float | None,
+    *,
+    unreached: int = 0,
+    noun: str = "tasks",
 ) -> Gate:
     """Apply the gate: every task passes, unless `fail_under` sets a lower bar for the score.
 
     `score` is the one that counts errored tasks as 0. Tasks that were not reached miss any gate.
+    `noun` is what users call tasks.
     """
     reasons = []
     if unreached:
-        reasons.append(f"{unreached} of {tasks.total} tasks were not run")
+        reasons.append(f"{unreached} of {tasks.total} {noun} were not run")
     missed = tasks.total - tasks.passed - tasks.skipped
     if score is None:
         reasons.append("nothing was scored")
     elif fail_under is None and missed:
-        reasons.append(f"{missed} of {tasks.total} tasks did not pass")
+        reasons.append(f"{missed} of {tasks.total} {noun} did not pass")
     # A score of 0.7 made of thirds and tenths must not miss 0.7 by the last bit.
     elif fail_under is not None and score < fail_under - 1e-9:
         reasons.append(f"score {score:.4g} is under {fail_under:.4g}")

@@ -12,6 +12,7 @@ from azd_eval.domain.item_comparison import ItemOutcome
 from azd_eval.domain.item_status import ITEM_STATUSES, ItemStatus, judge_thread
 from azd_eval.domain.score import mean
 from azd_eval.errors import InputError
+from azd_eval.formats.document_rows import part_ours
 from azd_eval.formats.json_files import read_json
 
 _GRADED = ("relevance", "coherence", "groundedness", "similarity")
@@ -23,8 +24,7 @@ Fields = Mapping[str, Any]
 
 def read_outcomes(path: Path) -> tuple[ItemOutcome, ...]:
     """Read how the items of a result ended; raises `InputError` where none was evaluated."""
-    items = _maps(_map(read_json(path, "result").tree).get("items"))
-    outcomes = tuple(map(_read_outcome, items))
+    outcomes = list_outcomes(_map(read_json(path, "result").tree))
     if all(outcome.status is None for outcome in outcomes):
         raise InputError(
             f"{str(path)!r} is no result: no item has a status",
@@ -33,10 +33,16 @@ def read_outcomes(path: Path) -> tuple[ItemOutcome, ...]:
     return outcomes
 
 
+def list_outcomes(result: Fields) -> tuple[ItemOutcome, ...]:
+    """Say how each item of a result ended."""
+    return tuple(map(_read_outcome, _maps(result.get("items"))))
+
+
 def _read_outcome(item: Fields) -> ItemOutcome:
     turns = _maps(item.get("turns", [item]))
     asked = [[turn.get("prompt"), turn.get("expected_response")] for turn in turns]
-    told = {**_map(item.get("extensions")), **item}
+    fields, _ = part_ours(item)
+    told = {**_map(fields.get("extensions")), **fields}
     test_id, name, category = (_text(told.get(key)) for key in ("testId", "name", "category"))
     first = " ".join((_text(turns[0].get("prompt")) or "").split()) if turns else ""
     return ItemOutcome(

@@ -7,9 +7,8 @@ from typing import Any
 from azd_eval.domain.item_status import has_failed_to_run, judge_thread, judge_turn
 from azd_eval.domain.score import Score, Trial, TurnResult, Verdict
 from azd_eval.evaluator_options import OPTIONS
-
-RESULT_FIELDS = ("response", "scores", "citations", "diagnostics", "status", "error", "summary")
-"""What `write_turn_result` and `write_thread_summary` give, and no earlier result outlives."""
+from azd_eval.formats.document_results import Citation, Diagnostics
+from azd_eval.formats.schema import Schema
 
 _AGENT_ERRORS = {
     "wrong_key": "agentAuthenticationError",
@@ -28,10 +27,15 @@ _EVALUATOR_ERRORS = {
     "empty_reply": "judgeOutputUnparseable",
     "cut_off": "judgeOutputUnparseable",
     "missing_expected": "evaluatorConfigurationError",
+    "invalid_result": "invalidEvaluatorResult",
     "indeterminate_evidence": "toolCallEvidenceIndeterminate",
 }
 _SKIPPED = "Turn not attempted: preceding turn failed"
-_EVIDENCE = ("citations", "diagnostics")
+# An agent may report anything; what the official schema does not take stays in `trials.jsonl`.
+_EVIDENCE: Mapping[str, Schema[Any]] = {
+    "citations": Schema(list[Citation]),
+    "diagnostics": Schema(Diagnostics),
+}
 
 
 def name_score(evaluator: str) -> str:
@@ -44,7 +48,7 @@ def write_turn_result(turn: TurnResult) -> dict[str, Any]:
     status = judge_turn(turn)
     fields: dict[str, Any] = {
         "response": turn.reply or "",
-        **{key: turn.evidence[key] for key in _EVIDENCE if turn.evidence.get(key)},
+        **_write_evidence(turn),
         "scores": {name_score(each.evaluator): write_score(each) for each in turn.scores},
         "status": status,
     }
@@ -108,6 +112,14 @@ def _name_error(verdict: Verdict) -> str:
     if verdict.error_code is None:
         return "judgeOutputUnparseable"
     return _EVALUATOR_ERRORS.get(verdict.error_code, "evaluatorError")
+
+
+def _write_evidence(turn: TurnResult) -> dict[str, Any]:
+    return {
+        key: turn.evidence[key]
+        for key, schema in _EVIDENCE.items()
+        if turn.evidence.get(key) and not schema.read(turn.evidence[key])[1]
+    }
 
 
 def _write_agent_error(turn: TurnResult) -> dict[str, str]:

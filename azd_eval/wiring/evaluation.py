@@ -1,5 +1,6 @@
 """One evaluation, from checked parts to summary: folder, models, trials, report."""
 
+import glob
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -166,7 +167,7 @@ def resume_evaluation(setup: Setup, folder: Path) -> Evaluation:
     if changed := name_changes(stored.get("subject", {}), fingerprint.subject):
         raise InputError(
             f"{folder.name} cannot go on: changed since it began: {', '.join(changed)}",
-            hint="run `azd-eval eval run` anew; answers that still fit come from the cache",
+            hint="start anew, without `--resume`; answers that still fit come from the cache",
         )
     return Evaluation(setup, folder, fingerprint, setup.plan().tasks, resumes=True)
 
@@ -180,15 +181,20 @@ def find_run(setup: Setup, wanted: Path, run_dir: Path | None = None) -> Path:
     raise InputError(f"no run {str(wanted)!r}", hint=f"runs are in {parent}")
 
 
-def find_unfinished(setup: Setup, run_dir: Path | None = None) -> Path:
-    """Find the last run of this config, unless it ended without errors; raises `InputError`."""
+def find_unfinished(
+    setup: Setup, run_dir: Path | None = None, *, prefix: str = "run", by: str = "config"
+) -> Path:
+    """Find the last run of this config, unless it ended without errors; raises `InputError`.
+
+    `by` is what the manifest tells such runs by: `config`, or `dataset`.
+    """
     parent = run_dir or setup.layout.runs
-    hint = "`azd-eval eval run` starts one"
-    for manifest in sorted(parent.glob("run-*/manifest.json"), reverse=True):
+    hint = "start one without `--resume`"
+    for manifest in sorted(parent.glob(f"{glob.escape(prefix)}-*/manifest.json"), reverse=True):
         folder = manifest.parent
-        if read_manifest(folder).get("config") == setup.describe()["config"]:
+        if read_manifest(folder).get(by) == setup.describe()[by]:
             if not is_finished(folder):
                 return folder
             hint = f"`--resume-run {folder.name}` judges the replies of the last one anew"
             break
-    raise InputError("no unfinished run of this config", hint=hint)
+    raise InputError(f"no unfinished run of this {by}", hint=hint)

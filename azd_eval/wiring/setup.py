@@ -187,7 +187,7 @@ def set_up(given: Path | None, overrides: Overrides, *, optimizes: bool = False)
     """
     path = find_config(given, Path.cwd())
     layout = Layout(path.parent.resolve() if path else Path.cwd())
-    loaded = _load_config(path, overrides, layout, built_in=optimizes)
+    loaded = load_config(path, overrides, layout, built_in=optimizes)
     config = loaded.config
     dataset = locate_dataset(config, overrides.dataset, layout, built_in=optimizes)
     source, evaluators, warnings = read_run_files(config, layout, dataset)
@@ -245,9 +245,10 @@ def check_models(setup: Setup, loaded: LoadedConfig, *, optimizes: bool = False)
         raise FilesRefused([loaded.place(problem) for problem in error.problems]) from error
 
 
-def _load_config(
+def load_config(
     path: Path | None, overrides: Overrides, layout: Layout, *, built_in: bool
 ) -> LoadedConfig:
+    """Read the config as it holds for this command; with `built_in`, there need be none."""
     if path is not None:
         loaded = load_eval_yaml(path)
         return replace(loaded, config=overrides.apply(loaded.config))

@@ -98,4 +98,4 @@ def _decide_gate(facts: DocumentFacts, items: ItemCounts, score: float | None) -
     tasks = TaskCounts(
         items.total, items.passed, items.failed, items.unmeasured, skipped=items.not_run
     )
-    return decide_gate(tasks, score, facts.fail_under, unreached=items.not_run)
+    return decide_gate(tasks, score, facts.fail_under, unreached=items.not_run, noun="items")

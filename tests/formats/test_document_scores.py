@@ -202,10 +202,19 @@ def test_a_custom_evaluator_keeps_its_name_and_scale():
 
 
 def test_evidence_of_the_agent_stands_beside_the_response():
-    evidence = {"citations": [{"index": 1}], "diagnostics": {"tool_calls": {}}, "reasoning": "hm"}
+    executions = {"retrieval_executions": [{"capability": "Email"}]}
+    evidence = {"citations": [{"index": 1}], "diagnostics": executions, "reasoning": "hm"}
 
     result = write_turn_result(TurnResult("hello", "Good day.", evidence=evidence))
 
     assert [{"index": 1}] == result["citations"]
-    assert {"tool_calls": {}} == result["diagnostics"]
+    assert executions == result["diagnostics"]
     assert "reasoning" not in result
+
+
+def test_evidence_that_the_official_schema_does_not_take_is_left_out():
+    evidence = {"citations": [{"index": 0}], "diagnostics": {"tool_calls": "none"}}
+
+    result = write_turn_result(TurnResult("hello", "Good day.", evidence=evidence))
+
+    assert {"response", "scores", "status"} == result.keys()

@@ -68,7 +68,7 @@ def test_items_are_counted_by_their_status():
     summary = conclude(*trials, items=6)
 
     assert ItemCounts(6, 1, 1, 1, 1, 2) == summary.items
-    assert ("2 of 6 tasks were not run", "3 of 6 tasks did not pass") == summary.gate.reasons
+    assert ("2 of 6 items were not run", "3 of 6 items did not pass") == summary.gate.reasons
 
 
 def test_evaluators_are_added_up_over_turns_on_their_own_scale():

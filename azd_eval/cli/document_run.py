@@ -1,0 +1,191 @@
+"""`runevals`: run evaluation documents, one after the other, or compare two results."""
+
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from azd_eval.cli.console import Console
+from azd_eval.cli.document_choice import choose_documents, require_one_way_in, tell_starter
+from azd_eval.cli.document_flags import DocumentFlags
+from azd_eval.cli.document_session import converse
+from azd_eval.cli.document_view import show_comparison, show_document, show_total
+from azd_eval.cli.eval_run import GATE_MISSED, read_flag, show_plan
+from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
+from azd_eval.cli.interrupt import run_until_interrupted
+from azd_eval.cli.result_view import word_config
+from azd_eval.domain.document_summary import DocumentSummary
+from azd_eval.domain.gate import ErrorLimit, read_error_limit, read_share
+from azd_eval.domain.score import Trial
+from azd_eval.errors import InputError, Interrupted, MeasurementError
+from azd_eval.formats.document_outcomes import read_outcomes
+from azd_eval.formats.documents import Document
+from azd_eval.wiring.document_files import write_starter
+from azd_eval.wiring.document_project import open_project
+from azd_eval.wiring.document_run import (
+    DocumentResult,
+    DocumentRun,
+    Outputs,
+    compare_results,
+    open_document_run,
+    resume_document_run,
+)
+from azd_eval.wiring.overrides import Overrides
+from azd_eval.wiring.setup import Setup
+from azd_eval.workflows.plan_run import CallPlan
+from azd_eval.workflows.run_eval import COMPLETED
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A document that was found good, before anything is asked."""
+
+    document: Document
+    setup: Setup
+    plan: CallPlan
+
+
+def run_documents(flags: DocumentFlags) -> int:
+    """Do what the flags say; the exit code is that of `eval run`, over all documents."""
+    console = Console(flags)
+    require_one_way_in(flags)
+    if flags.compare:
+        return _compare(*flags.compare, flags, console)
+    if flags.init:
+        return tell_starter(console, write_starter(flags.init))
+    project = open_project(
+        flags.config, _read_overrides(flags), replays=flags.evaluate_only is not None
+    )
+    if flags.interactive:
+        return converse(project, flags, console)
+    chosen = choose_documents(flags, project, console)
+    if chosen is None:
+        return 0
+    ready = []
+    for place, document in chosen:
+        setup = replace(project.set_up(document, place), tell=console.remark)
+        ready.append(_Ready(project.select(document), setup, setup.plan()))
+    _require_one(flags, ready)
+    if flags.dry_run:
+        return max(show_plan(console, each.plan, each.setup) for each in ready)
+    outputs = Outputs(tuple(flags.output or ()), flags.force)
+    outputs.check()
+    if flags.baseline:
+        read_outcomes(flags.baseline)
+    results = [_run(each, outputs, flags, console) for each in ready]
+    return _conclude(results, project.loaded.config.options.max_errors, flags, console)
+
+
+def _require_one(flags: DocumentFlags, ready: list[_Ready]) -> None:
+    """Raise `InputError` for flags that make sense for a single document only."""
+    single = {
+        "--output": flags.output,
+        "--baseline": flags.baseline,
+        "--resume-run": flags.resume_run,
+    }
+    for name, value in single.items():
+        if value and len(ready) > 1:
+            raise InputError(
+                f"`{name}` goes with one document, not with {len(ready)}",
+                hint="run them one by one; the results of each are under .evals/results/",
+            )
+    if flags.fail_on_regression and not flags.baseline:
+        raise InputError("`--fail-on-regression` needs `--baseline OLD` or `--compare OLD NEW`")
+
+
+def _read_overrides(flags: DocumentFlags) -> Overrides:
+    read_flag("--max-errors", flags.max_errors, read_error_limit)
+    return Overrides(
+        category=tuple(flags.category or ()),
+        test_id=tuple(flags.test_id or ()),
+        concurrency=flags.concurrency,
+        eval_model=flags.eval_model,
+        model=flags.model,
+        instructions_file=flags.instructions_file,
+        callable=flags.callable,
+        fail_under=read_flag("--fail-under", flags.fail_under, read_share),
+        max_errors=flags.max_errors,
+        max_calls=flags.max_calls,
+        max_tokens=flags.max_tokens,
+        max_cost=flags.max_cost,
+        max_time_s=flags.max_time,
+        cache=not flags.no_cache,
+    )
+
+
+def _run(ready: _Ready, outputs: Outputs, flags: DocumentFlags, console: Console) -> DocumentResult:
+    setup = ready.setup
+    if setup.engine:
+        console.note(f"engine: {setup.engine}")
+    if flags.resume or flags.resume_run:
+        run = resume_document_run(ready.document, setup, outputs, flags.resume_run)
+    else:
+        run = open_document_run(ready.document, setup, outputs)
+    done = 0
+    with console.progress(setup.dataset) as progress:
+
+        def count(_: Trial) -> None:
+            nonlocal done
+            done += 1
+            progress.update(done, ready.plan.tasks)
+
+        try:
+            result = run_until_interrupted(run.run(count), setup.stop)
+        except KeyboardInterrupt as error:
+            raise _interrupted(run, flags) from error
+    console.notes(result.summary.notes)
+    show_document(console, result)
+    if result.summary.stop_reason == INTERRUPTED_BY_USER:
+        raise _interrupted(run, flags)
+    return result
+
+
+def _conclude(
+    results: list[DocumentResult], max_errors: str | int, flags: DocumentFlags, console: Console
+) -> int:
+    summaries = [result.summary.as_dict() for result in results]
+    regressed = False
+    if len(results) > 1:
+        show_total(console, results)
+    if flags.baseline:
+        comparison = compare_results(flags.baseline, results[0].path)
+        show_comparison(console, comparison)
+        summaries[0]["comparison"] = comparison.as_dict()
+        regressed = flags.fail_on_regression and comparison.broken > 0
+    console.show_json(summaries[0] if len(summaries) == 1 else {"runs": summaries})
+    limit = read_error_limit(max_errors)
+    faults = [fault for result in results if (fault := _find_fault(result.summary, limit))]
+    if faults:
+        raise MeasurementError("\n".join(f"not measured: {fault}" for fault in faults))
+    missed = not all(result.summary.gate.passed for result in results) or regressed
+    return GATE_MISSED if missed and not flags.no_gate else 0
+
+
+def _find_fault(summary: DocumentSummary, limit: ErrorLimit) -> str | None:
+    """Say why a run is no measurement, if it is none; that wins over a missed gate."""
+    if summary.stop_reason != COMPLETED:
+        return f"{summary.document}: {summary.stop_reason}"
+    items = summary.items
+    if limit.is_exceeded(items.unmeasured, items.total):
+        return (
+            f"{summary.document}: {items.unmeasured} of {items.total} items have no full result; "
+            "`--max-errors` says how many may"
+        )
+    return f"{summary.document}: nothing was scored" if summary.score is None else None
+
+
+def _compare(before: Path, after: Path, flags: DocumentFlags, console: Console) -> int:
+    comparison = compare_results(before, after)
+    show_comparison(console, comparison)
+    console.show_json(comparison.as_dict())
+    return GATE_MISSED if flags.fail_on_regression and comparison.broken else 0
+
+
+def _interrupted(run: DocumentRun, flags: DocumentFlags) -> Interrupted:
+    setup, folder = run.evaluation.setup, run.evaluation.folder
+    way_in = "--evaluate-only" if flags.evaluate_only else "--prompts-file"
+    source = "" if flags.prompts else f" {way_in} {shlex.quote(setup.dataset)}"
+    hint = f"go on with `runevals{source} --resume-run {folder.name}"
+    return Interrupted(
+        f"interrupted; what was measured is kept in {setup.layout.show(folder)}",
+        hint=f"{hint}{word_config(setup.config_path)}`",
+    )
