@@ -24,6 +24,13 @@ DOCUMENTS = (
         '{"threshold": 4}}, "evaluators_mode": "extend"}, {"name": "c", "turns": [{"prompt": "q"}, '
         '{"prompt": "r", "response": "s"}]}]}'
     ),
+    (
+        '{"schemaVersion": "1.6.0", "default_evaluators": {"Relevance": {"threshold": 3}}, "items":'
+        '[{"prompt": "p", "expected_response": "", "context": "c", "testId": "T", "response": "", '
+        '"category": "k", "citations": [{"index": 1}], "evaluators": {"ExactMatch": {}, "x": {}}, '
+        '"extensions": {"azd_eval": {"criteria": [{"name": "n", "instruction": "i"}], "fields": {}}'
+        '}}, {"evaluators": {}, "turns": [{"prompt": "1", "evaluators_mode": "replace"}]}]}'
+    ),
     '[{"prompt": "p", "expected_response": "e"}]',
     '{"prompts": ["p"], "expected_responses": ["e"]}',
 )
@@ -71,7 +78,8 @@ JSON_WORDS = '{" ": [" "] }] null true NaN -1e999 \\ud83d \\u0000 {"a": "}'
 DOCUMENT_WORDS = (
     "schemaVersion metadata items turns prompt response expected_response evaluators "
     "default_evaluators evaluators_mode extend replace threshold Relevance Similarity scores "
-    "status results prompts expected_responses category context 1.0.0 1.2.0 $schema"
+    "status results prompts expected_responses category context 1.0.0 1.2.0 $schema Citations "
+    "citation_format extensions azd_eval fields diagnostics tags notes testId"
 )
 RUBRIC_WORDS = "type rubric version scoring graded pass_threshold dimensions id description"
 YAML_WORDS = (

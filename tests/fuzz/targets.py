@@ -184,19 +184,6 @@ def _write(name: str, content: bytes) -> Path:
     return path
 
 
-_DOCUMENT = (
-    '{"schemaVersion": "1.6.0", "default_evaluators": {"Relevance": {"threshold": 3}}, "items": [{'
-    '"prompt": "p", "expected_response": "", "context": "c", "testId": "T", "category": "k", '
-    '"response": "", "citations": [{"index": 1}], "evaluators": {"ExactMatch": {}, "x": {}}, '
-    '"extensions": {"azd_eval": {"criteria": [{"name": "n", "instruction": "i"}], "fields": {}}}}, '
-    '{"name": "n", "evaluators": {}, "turns": [{"prompt": "1", "evaluators_mode": "replace"}]}]}'
-)
-_DOCUMENT_WORDS = (
-    "schemaVersion items prompts expected_responses expected_response evaluators evaluators_mode "
-    "default_evaluators extend replace Citations citation_format threshold extensions azd_eval "
-    "fields response diagnostics scores tags notes category testId null"
-)
-
 TARGETS = {
     "jsonl": Target(
         lambda content: _check_dataset("tasks.jsonl", content),
@@ -212,11 +199,6 @@ TARGETS = {
         lambda content: _check_dataset("tasks.json", content),
         seeds.DOCUMENTS,
         f"{seeds.DOCUMENT_WORDS} {seeds.JSON_WORDS}",
-    ),
-    "document": Target(
-        lambda content: _check_dataset("evals.json", content),
-        (_DOCUMENT, '{"prompts": ["p"], "expected_responses": ["e"]}', '[{"prompt": "p"}]'),
-        f"{_DOCUMENT_WORDS} {_ROW_WORDS} {_JSON_WORDS}",
     ),
     "eval_yaml": Target(
         _check_config,
