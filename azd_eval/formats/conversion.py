@@ -1,10 +1,9 @@
 """Convert datasets between JSONL, evaluation documents and CSV, and tell what was left behind."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from azd_eval.domain.task import Task
 from azd_eval.errors import FilesRefused, InputError, Problem
 from azd_eval.formats.csv_tasks import write_csv
 from azd_eval.formats.datasets import FORMATS, open_dataset
@@ -52,23 +51,10 @@ def convert(source: Path, target: Path, rules: TaskRules, *, official: bool = Fa
         tasks = tuple(dataset)
         text = write_document(make_header(tasks), tasks, official=official)
     else:
-        text = _write_rows(dataset, target)
+        write = write_csv if kinds[1] == ".csv" else write_tasks
+        text = write(dataset)
         lost = tuple(_find_lost(source, target, rules)) if kinds[0] == _DOCUMENT else ()
     return Conversion(text, inspection.tasks, inspection.problems, lost)
-
-
-def _write_rows(tasks: Iterable[Task], target: Path) -> str:
-    write = write_csv if target.suffix.lower() == ".csv" else write_tasks
-    return write(map(_require_prompts, tasks))
-
-
-def _require_prompts(task: Task) -> Task:
-    if all(turn.prompt.strip() for turn in task.turns):
-        return task
-    raise InputError(
-        f"task {task.name!r} has a blank prompt, which only a document may have",
-        hint="write what the agent is to be asked",
-    )
 
 
 def _find_lost(source: Path, target: Path, rules: TaskRules) -> Iterator[Problem]:

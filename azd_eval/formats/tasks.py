@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from azd_eval.domain.criterion import Check, CheckKind, Criterion
 from azd_eval.domain.task import Reply, Task, Turn
+from azd_eval.errors import InputError
 from azd_eval.formats.faults import in_one_sentence
 from azd_eval.formats.task_rows import CheckRow, CriterionRow, TaskRow, TurnRow
 from azd_eval.formats.task_rules import PLAIN_RULES, TaskRules, check_row
@@ -56,7 +57,15 @@ def make_name(turns: tuple[Turn, ...], context: str | None) -> str:
 
 
 def task_to_row(task: Task) -> dict[str, Any]:
-    """Give the row of a task, with the fields in the specification's order and only those set."""
+    """Give the row of a task, with the fields in the specification's order and only those set.
+
+    Raises `InputError` for a blank prompt, which only evaluation documents may have.
+    """
+    if not all(turn.prompt.strip() for turn in task.turns):
+        raise InputError(
+            f"task {task.name!r} has a blank prompt, which only a document may have",
+            hint="write what the agent is to be asked",
+        )
     row: dict[str, Any] = {"name": task.name}
     if len(task.turns) == 1 and not task.turns[0].carried:
         row |= _turn_to_row(task.turns[0])

@@ -101,3 +101,69 @@ def test_csv_is_run(shell, fake_openai, flags):
 
     assert (0, 2) == (done.code, done.json["tasks"]["passed"])
     assert any('Say "hi"\r\nin two lines' == call.user for call in server.calls)
+
+
+DOCUMENT = {
+    "schemaVersion": "1.6.0",
+    "metadata": {"name": "n"},
+    "default_evaluators": {"Relevance": {"threshold": 4}},
+    "items": [
+        {"prompt": "p", "expected_response": "e", "testId": "T-1", "notes": "n"},
+        {
+            "name": "flow",
+            "turns": [{"prompt": "a"}, {"prompt": "b", "evaluators_mode": "replace"}],
+        },
+    ],
+}
+
+
+def test_a_document_becomes_jsonl_and_what_is_left_behind_is_listed(shell):
+    shell.write("evals.json", json.dumps(DOCUMENT))
+
+    told = shell("dataset", "convert", "evals.json", "tasks.jsonl")
+    listed = shell("dataset", "convert", "--json", "evals.json", "tasks.csv").json
+
+    one, other = (json.loads(line) for line in shell.read("tasks.jsonl").splitlines())
+    assert one == {
+        "name": "T-1",
+        "prompt": "p",
+        "groundTruth": "e",
+        "evaluators": {"Relevance": {"threshold": 4}},
+        "testId": "T-1",
+        "carried": {"notes": "n", "name": None},
+    }
+    assert other["turns"] == [
+        {"prompt": "a", "evaluators": {"Relevance": {"threshold": 4}}},
+        {"prompt": "b", "evaluators_mode": "replace"},
+    ]
+    assert "left behind: metadata is said of the document as a whole" in told.stdout
+    assert ["metadata"] == [each["field"] for each in listed["lost"]]
+
+
+def test_a_document_of_no_version_is_converted_to_one_that_states_it(shell):
+    shell.write("old.json", '[{"prompt": "p", "expected_response": "e", "category": "k"}]')
+
+    done = shell("dataset", "convert", "old.json", "new.json")
+    strict = shell("dataset", "convert", "--strict", "old.json", "strict.json")
+
+    item = {"prompt": "p", "expected_response": "e"}
+    assert (0, 0) == (done.code, strict.code)
+    assert json.loads(shell.read("new.json")) == {
+        "schemaVersion": "1.0.0",
+        "items": [{**item, "category": "k"}],
+    }
+    assert json.loads(shell.read("strict.json"))["items"] == [
+        {**item, "extensions": {"category": "k"}}
+    ]
+    assert 0 == shell("dataset", "validate", "--strict", "strict.json").code
+    assert 2 == shell("dataset", "validate", "--strict", "new.json").code
+
+
+def test_a_blank_prompt_stays_in_its_document(shell):
+    shell.write("evals.json", '{"schemaVersion": "1.6.0", "items": [{"prompt": " "}]}')
+
+    refused = shell("dataset", "convert", "evals.json", "tasks.jsonl")
+
+    assert 2 == refused.code
+    assert "has a blank prompt" in refused.stderr
+    assert ["evals.json"] == list(shell.files())
