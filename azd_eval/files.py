@@ -73,6 +73,11 @@ def back_up(path: Path, stamp: str) -> Path:
                 return backup
 
 
+def is_taken(path: Path) -> bool:
+    """Tell whether something has this name, be it a link that leads nowhere."""
+    return os.path.lexists(path)
+
+
 def require_writable_path(path: Path) -> None:
     """Raise `InputError` when no file could be written at `path`; writes nothing."""
     with _explaining(path):

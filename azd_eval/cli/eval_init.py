@@ -10,7 +10,7 @@ from azd_eval.cli.console import Console
 from azd_eval.cli.flags import InitFlags
 from azd_eval.cli.result_view import count_of, word_config, word_usage
 from azd_eval.errors import InputError, Interrupted
-from azd_eval.files import read_text
+from azd_eval.files import is_taken, read_text
 from azd_eval.formats.azure_project import AzureAgent, find_agents
 from azd_eval.formats.faults import is_encodable
 from azd_eval.wiring.environment import read_environment
@@ -24,7 +24,7 @@ def init_suite(flags: InitFlags) -> int:
     """Create a suite; asks what is missing on a terminal, never elsewhere."""
     console = Console(flags)
     asks = not flags.no_prompt and not flags.json and sys.stdin.isatty()
-    if asks and flags.out_file.exists() and not flags.force:
+    if asks and is_taken(flags.out_file) and not flags.force:
         question = f"{flags.out_file} exists. Generate new versions and keep it as a backup?"
         if not console.confirm(question, default=False):
             console.note(f"Keeping {flags.out_file} as it is")

@@ -20,7 +20,7 @@ from azd_eval.domain.suite import Brief
 from azd_eval.domain.task import Task
 from azd_eval.errors import FilesRefused, InputError
 from azd_eval.evaluators.checks import pattern_fault
-from azd_eval.files import require_writable_path, write_new
+from azd_eval.files import is_taken, require_writable_path, write_new
 from azd_eval.formats.agent_folder import write_baseline
 from azd_eval.formats.datasets import open_dataset
 from azd_eval.formats.eval_yaml import SuiteConfig, load_eval_yaml, write_eval_yaml
@@ -202,7 +202,7 @@ class SuiteSetup:
 def set_up_suite(options: SuiteOptions) -> SuiteSetup:
     """Check all that can be checked before a model is asked. Raises `InputError`."""
     layout = Layout(options.config.parent.resolve())
-    if options.config.exists() and not options.replaces:
+    if is_taken(options.config) and not options.replaces:
         raise InputError(
             f"{str(options.config)!r} exists",
             hint="`--force` makes new versions and keeps it as a backup; "
@@ -271,7 +271,7 @@ def _existing(layout: Layout) -> list[str]:
 
 
 def _back_up(config: Path) -> Path | None:
-    if not config.exists():
+    if not is_taken(config):
         return None
     number = 1
     while (backup := config.with_name(f"{config.name}.backup-{number}")).exists():
