@@ -19,7 +19,7 @@ from azd_eval.prompts import fill
 
 _SCHEMA = Schema(EvalConfig)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+_REFERENCE = re.compile(r"\$\{[^}]*\}?")
 _EXAMPLE = """\
 the smallest eval.yaml is
   agent:
