@@ -26,6 +26,12 @@ _MARKDOWN = re.compile(
 _DEFINITION = re.compile(r"^ {0,3}\[\^?([0-9]{1,3})\^?\]:[ \t]*+(.*+)$", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*+)", re.DOTALL)
 _INLINE_CODE = re.compile(r"`[^`\n]++`")
+_LOOKS = {
+    "oai_unicode": "U+E200 cite U+E202 turn0search1 U+E201",
+    "bracket": "[1]",
+    "markdown": "[1](https://...)",
+    "mixed": "[1] or [1](https://...)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +44,30 @@ class _Citation:
 
 def count_citations(item: TurnUnderTest, options: CitationsOptions) -> Finding:
     """Count distinct markers; where the text has none, the citations that came beside it."""
-    known = {
-        entry["index"]: entry for entry in _read_evidence(item.reply.evidence.get("citations"))
-    }
-    wanted = options.citation_format
-    kinds = tuple(_FINDERS) if wanted in ("mixed", "inline") else (wanted,)
+    wanted = "mixed" if options.citation_format == "inline" else options.citation_format
     prose = _strip_code(item.reply.text)
     sources = {int(number): source for number, source in _DEFINITION.findall(prose)}
     prose = _DEFINITION.sub("", prose)
-    found = {kind: list(dict.fromkeys(_FINDERS[kind](prose))) for kind in kinds}
+    found = {
+        kind: list(dict.fromkeys(find(prose)))
+        for kind, find in _FINDERS.items()
+        if wanted in (kind, "mixed")
+    }
+    beside = {each["index"]: each for each in _read_evidence(item.reply.evidence.get("citations"))}
     listed = [
-        _describe(citation, place, sources, known)
+        _describe(citation, place, sources, beside)
         for place, citation in enumerate(chain(*found.values()), start=1)
-    ] or list(known.values())
+    ]
     present = [kind for kind, citations in found.items() if citations]
-    detected = present[0] if len(present) == 1 else "mixed" if wanted == "inline" else wanted
-    return _conclude(listed, detected, options.threshold)
+    detected = present[0] if len(present) == 1 else wanted
+    return _conclude(listed or list(beside.values()), detected, options.threshold)
 
 
 def _conclude(listed: list[dict[str, Any]], detected: str, threshold: int) -> Finding:
     count = len(listed)
     return Finding(
         DECIDED[count >= threshold],
-        f"{count} citation{'' if count == 1 else 's'} found in the format {detected}; "
+        f"{count} citation{'' if count == 1 else 's'} found, as {_LOOKS[detected]}; "
         f"at least {threshold} wanted",
         min(1.0, count / threshold),
         count,
@@ -100,11 +107,11 @@ def _describe(
     citation: _Citation,
     place: int,
     sources: Mapping[int, str],
-    known: Mapping[int, Mapping[str, Any]],
+    beside: Mapping[int, Mapping[str, Any]],
 ) -> dict[str, Any]:
     index = citation.number or place
     source = citation.source or sources.get(index, "")
-    return {"index": index} | ({"source": source} if source else {}) | dict(known.get(index, {}))
+    return {"index": index} | ({"source": source} if source else {}) | dict(beside.get(index, {}))
 
 
 def _read_evidence(listed: object) -> Iterator[dict[str, Any]]:

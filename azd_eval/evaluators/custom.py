@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from azd_eval.domain.ports import TurnUnderTest
@@ -68,14 +70,23 @@ def _messages(item: TurnUnderTest) -> list[dict[str, str]]:
 
 
 def _read(result: object, threshold: float) -> Finding:
-    score, reason = result, ""
+    given, reason = result, ""
     if isinstance(result, Mapping):
-        score, reason = result.get("score"), str(result.get("reason") or "")
-    if not isinstance(score, int | float) or not math.isfinite(score):
-        fault = f"it must return a number, true or false, or these as `score`, not {score!r:.60}"
-        return Finding("unusable", fault, error_code="invalid_result")
+        given, reason = result.get("score"), str(result.get("reason") or "")
+    score = _as_number(given)
+    if score is None:
+        fault = "expected a number, true or false, or one of these as `score`, got "
+        kind = given if isinstance(given, float) else f"a value of type {type(given).__name__}"
+        return Finding("unusable", f"{fault}{kind}", error_code="invalid_result")
     passed = score >= threshold
     # On a scale of its own, such as 1..5, only passing says how good 0..1 is.
     is_share = 0 <= score <= 1 and 0 <= threshold <= 1
-    share = float(score) if is_share else float(passed)
-    return Finding(DECIDED[passed], reason, share, float(score), threshold)
+    share = score if is_share else float(passed)
+    return Finding(DECIDED[passed], reason, share, score, threshold)
+
+
+def _as_number(value: object) -> float | None:
+    if isinstance(value, Real):
+        with suppress(OverflowError):
+            return number if math.isfinite(number := float(value)) else None
+    return None

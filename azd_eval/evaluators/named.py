@@ -36,6 +36,12 @@ def build_named(judge: Judge, of_run: Mapping[str, Mapping[str, Any]]) -> tuple[
 
 def describe_named() -> tuple[Rubric, ...]:
     """Say what each of them asks of a reply, as the rubric of one dimension that it is."""
-    described = {name: describe_graded(name) for name in GRADED}
+    described = {name: _shorten(describe_graded(name)) for name in GRADED}
     described |= {name: text for name, (_, text) in _RULES.items()}
     return tuple(Rubric(name, (Criterion(name, text),)) for name, text in described.items())
+
+
+def _shorten(asked: str) -> str:
+    """Keep the question and what the best grade means."""
+    question, *lines = asked.split("\n")
+    return " ".join([question, *(line for line in lines if line.startswith("5: "))])

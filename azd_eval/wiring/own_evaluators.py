@@ -28,9 +28,12 @@ class Calling:
     async def call(self, function: PythonFunction, fields: Mapping[str, object]) -> object:
         """Call a function; raises `TargetError`."""
         try:
-            return await call_function(function, fields, self.timeout_s)
+            result = await call_function(function, fields, self.timeout_s)
         except TargetError as error:
             raise TargetError(self.redact(error.message), hint=error.hint) from None
+        if isinstance(result, Mapping) and isinstance(reason := result.get("reason"), str):
+            return {**result, "reason": self.redact(reason)}
+        return result
 
 
 @dataclass(frozen=True, slots=True)

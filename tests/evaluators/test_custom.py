@@ -1,6 +1,7 @@
 """Functions of the user's own as evaluators."""
 
 import math
+from fractions import Fraction
 
 import pytest
 
@@ -31,6 +32,7 @@ def make_evaluator(result, of_run=None):
         (1, {"threshold": 3}, 0, False),
         (-2, {"threshold": -3}, 1, True),
         (250, {}, 1, True),
+        (Fraction(1, 4), {}, 0.25, False),
         ({"score": 0.25, "reason": "curt"}, {}, 0.25, False),
         ({"score": True}, {}, 1, True),
     ],
@@ -54,7 +56,8 @@ async def test_the_reason_is_kept():
 
 
 @pytest.mark.parametrize(
-    "result", [None, "5", "yes", [], {}, {"score": "5"}, {"reason": "x"}, math.nan, math.inf]
+    "result",
+    [None, "5", [], {}, {"score": "5"}, {"reason": "x"}, math.nan, math.inf, 10**400, 1j],
 )
 async def test_anything_else_is_an_error(result):
     found = await make_evaluator(result).score(make_item())

@@ -116,6 +116,18 @@ async def test_functions_are_called_and_what_they_raise_is_blotted(layout):
     assert "`checks.py:tone` raised KeyError: 'a ***' (checks.py:1 in tone)" == verdict.reason
 
 
+async def test_what_a_function_says_is_blotted(layout):
+    source = "def tone(response): return {'score': 1, 'reason': response}"
+    (layout.project / "checks.py").write_text(source, "utf-8")
+    found = resolve(layout, {"name": "tone", "callable": "checks.py:tone"})
+    calling = Calling(timeout_s=5, redact=lambda text: text.replace("secret", "***"))
+    *_, tone = found.build(UndecidedJudge(), calling)
+
+    score = await tone.score(make_item("a secret"))
+
+    assert ["a ***"] == [verdict.reason for verdict in score.verdicts]
+
+
 def test_the_fingerprint_knows_the_code_and_nothing_of_this_process(layout):
     row = {"name": "tone", "callable": "checks.py:tone"}
     before, again = digest(resolve(layout, row)), digest(resolve(layout, row))
