@@ -12,7 +12,7 @@ own event loop and clients, so that it may be made more than once in a process, 
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -87,14 +87,14 @@ def _read_overrides(given: dict[str, Any]) -> Overrides:
     return Overrides(**{**given, **lists})
 
 
-def _as_texts(name: str, value: object) -> tuple[str, ...]:
+def _as_texts(name: str, value: object) -> tuple[str | Mapping[str, Any], ...]:
     if value is None:
         return ()
-    if isinstance(value, str | Path):
-        return (str(value),)
+    if isinstance(value, str | Path | Mapping):
+        value = (value,)
     if not isinstance(value, Iterable):
         raise TypeError(f"`{name}`: expected a text or several, got {value!r}")
-    return tuple(map(str, value))
+    return tuple(each if isinstance(each, Mapping) else str(each) for each in value)
 
 
 def _as_path(path: Path | str | None) -> Path | None:

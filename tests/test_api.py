@@ -175,3 +175,17 @@ def test_rules_serve_where_nothing_is_configured(shop):
 
     assert ("rules, not a language model", None) == (summary.engine, summary.score)
     assert not summary.gate.passed
+
+
+@pytest.mark.parametrize("form", [lambda row: row, lambda row: [row, "builtin.task_adherence"]])
+def test_evaluators_may_be_maps_as_in_eval_yaml(shop, world, form):
+    shop.write("checks.py", "def tone(response, options): return options['score']\n")
+    options = {"threshold": 0.4, "options": {"score": 0.5}}
+    row = {"name": "tone", "callable": "checks.py:tone", "initialization_parameters": options}
+
+    summary = azd_eval.evaluate(shop.folder / "eval.yaml", evaluators=form(row))
+
+    assert "tone" == summary.evaluators[0]
+    assert [3] == [each.met for each in summary.criteria if each.evaluator == "tone"]
+    with pytest.raises(InputError, match="unknown key"):
+        azd_eval.evaluate(shop.folder / "eval.yaml", evaluators=form({**row, "callabel": 1}))

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from azd_eval.config import EvalConfig
 from azd_eval.domain.gate import read_error_limit
@@ -21,13 +22,14 @@ _SCHEMA = Schema(EvalConfig)
 class Overrides:
     """What is said beside the config; None or nothing means: as the config says.
 
-    Paths are relative to the working folder. `fail_under` is 0..1; `max_errors` a number or a share
-    such as `5%`. With `cache` off, every model is asked again.
+    Paths are relative to the working folder. `evaluators` are names, files, or maps as in eval.yaml
+    with paths relative to it. `fail_under` is 0..1; `max_errors` a number or a share such as `5%`.
+    With `cache` off, every model is asked again.
     """
 
     agent: str | None = None
     dataset: Path | str | None = None
-    evaluators: Sequence[str] = ()
+    evaluators: Sequence[str | Mapping[str, Any]] = ()
     name: str | None = None
     task: Sequence[str] = ()
     category: Sequence[str] = ()
@@ -80,10 +82,9 @@ class Overrides:
         tree["options"] |= _given(options)
         tree |= _given({"name": self.name})
         if self.evaluators:
-            # A name that the config sets up means what it says there.
             known = {row["name"]: row for row in tree["evaluators"]}
-            names = map(locate_from_shell, self.evaluators)
-            tree["evaluators"] = tuple(known.get(name, {"name": name}) for name in names)
+            rows = (_read_evaluator(each, known) for each in self.evaluators)
+            tree["evaluators"] = tuple(rows)
         changed, faults = _SCHEMA.read(tree)
         faults += [*_find_bad_limits(self), *find_reference_faults(tree["evaluators"])]
         faults = [fault for fault in faults if fault.severity == "error"]
@@ -101,6 +102,16 @@ def _locate_callable(name: str) -> str:
     """Make a file absolute: on the command line it is relative to the shell."""
     source, _, function = name.rpartition(":")
     return f"{Path(source).absolute()}:{function}" if source.endswith(".py") else name
+
+
+def _read_evaluator(
+    given: str | Mapping[str, Any], known: Mapping[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """Give the row of an evaluator; a name that the config sets up means what it says there."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    name = locate_from_shell(given)
+    return known.get(name, {"name": name})
 
 
 def _given(values: Mapping[str, object]) -> dict[str, object]:
