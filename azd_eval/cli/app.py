@@ -248,5 +248,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def main_runevals(arguments: Sequence[str] | None = None) -> None:
     """Run `runevals` and exit with its code."""
     keep_stdout_for_results()
-    words = repeat_options(sys.argv[1:] if arguments is None else arguments, _MANY_WORDS)
-    sys.exit(run_guarded(build_runevals(), fill_bare(words, "--init", "basic"), "runevals"))
+    words = read_words(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(run_guarded(build_runevals(), words, "runevals"))
+
+
+def read_words(arguments: Sequence[str]) -> list[str]:
+    """Write the arguments of `runevals` in the way that typer reads."""
+    return fill_bare(repeat_options(arguments, _MANY_WORDS), "--init", "basic")

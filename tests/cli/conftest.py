@@ -7,7 +7,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.cli.shell import Shell, command
+from tests.cli.shell import Program, Shell, command
 from tests.fake_openai import FakeOpenAI
 from tests.personas import support_world
 
@@ -31,8 +31,8 @@ def terminal(shell: Shell) -> Iterator[Callable[..., pexpect.spawn]]:
     """Start commands at a terminal of their own, which ends with the test."""
     with ExitStack() as ended:
 
-        def start(*arguments: str, **variables: str) -> pexpect.spawn:
-            python, *words = command(*arguments)
+        def start(*arguments: str, program: Program = command, **variables: str) -> pexpect.spawn:
+            python, *words = program(*arguments)
             child = pexpect.spawn(
                 python,
                 words,

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,18 @@ class Result:
         return self.stdout + self.stderr
 
 
+Program = Callable[..., list[str]]
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "azd_eval", *arguments]
+
+
+def runevals(*arguments: str) -> list[str]:
+    entry = "from azd_eval.cli.app import main_runevals; main_runevals()"
+    return [sys.executable, "-c", entry, *arguments]
+
+
 @dataclass(slots=True)
 class Shell:
     """A folder to work in. Variables given with a command come on top of a bare environment."""
@@ -52,8 +64,15 @@ class Shell:
     folder: Path
 
     def __call__(self, *arguments: str, cwd: Path | None = None, **variables: str) -> Result:
+        return self.run(command(*arguments), cwd, variables)
+
+    def runevals(self, *arguments: str, cwd: Path | None = None, **variables: str) -> Result:
+        """Run the other executable."""
+        return self.run(runevals(*arguments), cwd, variables)
+
+    def run(self, words: list[str], cwd: Path | None, variables: Mapping[str, str]) -> Result:
         done = subprocess.run(
-            command(*arguments),
+            words,
             cwd=cwd or self.folder,
             env=self.environment(variables),
             stdin=subprocess.DEVNULL,
@@ -64,10 +83,12 @@ class Shell:
         out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
         return Result(done.returncode, out, err)
 
-    def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+    def start(
+        self, *arguments: str, program: Program = command, **variables: str
+    ) -> "subprocess.Popen[str]":
         """Start a command and leave it running."""
         return subprocess.Popen(
-            command(*arguments),
+            program(*arguments),
             cwd=self.folder,
             env=self.environment(variables),
             stdin=subprocess.DEVNULL,
@@ -120,10 +141,6 @@ class Shell:
             f"agent: {agent}\ndataset_file: ./tasks.jsonl\n"
             f"evaluators: {evaluators}\noptions: {options}\n",
         )
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "azd_eval", *arguments]
 
 
 def connect(server: FakeOpenAI, key: str = KEY) -> dict[str, str]:
