@@ -12,7 +12,7 @@ from azd_eval.errors import FilesRefused, InputError, Problem
 # Later files win over earlier ones, and the process over all of them.
 ENV_FILES = (".env", ".env.local", ".env.local.user")
 
-_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_VARIABLE = re.compile(r"\$\{([^}]*\}?)")
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 # Shorter values, such as `none` or `ollama`, are no secrets but words.
 _SHORTEST_SECRET = 8
@@ -82,8 +82,8 @@ def replace_variables(text: str, environment: Environment, where: str) -> str:
     """
 
     def value_of(match: re.Match[str]) -> str:
-        name = match.group(1)
-        if not _NAME.fullmatch(name):
+        name = match.group(1).removesuffix("}")
+        if not (match.group().endswith("}") and _NAME.fullmatch(name)):
             message = f"`{match.group()}` does not name a variable"
             raise FilesRefused([Problem(message, field=where)])
         value = environment.get(name)

@@ -430,15 +430,17 @@ def test_any_text_is_a_config_or_problems(text: str) -> None:
         "agent: {name: a, model: '${M}'}",
         "agent: {name: a, parameters: {user: {id: ['x ${M}']}}}",
         "agent: {name: a, instructions_file: '${M}/a.md'}",
-        "agent: {name: a}\ndataset_file: ${M}.jsonl",
+        "agent: {name: a}\ndataset_file: '${M}.jsonl'",
         "agent: {name: a}\nevaluators: [quality, '${M}']",
         "agent: {name: a}\nmodels: {m: {parameters: {user: '${M}'}}}",
     ],
 )
-def test_a_variable_that_nobody_replaces_is_refused(line: str) -> None:
-    problem = refusal(line)
+@pytest.mark.parametrize("reference", ["${M}", "${M:-x}", "${ M }", "${env.M}", "${}", "${M"])
+def test_a_variable_that_nobody_replaces_is_refused(line: str, reference: str) -> None:
+    problem = refusal(line.replace("${M}", reference))
 
-    assert "`${M}` is not replaced in this field" == problem.message
+    assert problem.message.startswith(f"`{reference}")
+    assert problem.message.endswith("` is not replaced in this field")
     assert "`base_url`" in (problem.hint or "")
 
 

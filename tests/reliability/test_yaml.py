@@ -51,6 +51,144 @@ def test_a_key_without_a_value_is_as_a_key_that_is_not_there(project, null):
         project.evaluate()
 
 
+SUITE = """\
+agent: {name: a, instructions: Help.}
+dataset_file: tasks.jsonl
+evaluators: [./quality.yaml]
+options: {eval_model: m}
+"""
+TABS = {
+    "as reported": ("eval.yaml", "agent:\n\ttype: openai\n", 2),
+    "after spaces": ("eval.yaml", f"{SUITE}models:\n  m:\n  \tmax_rpm: 3\n", 7),
+    "in a list": ("eval.yaml", "agent: {name: a}\nevaluators:\n\t- ./quality.yaml\n", 3),
+    "in a rubric": ("quality.yaml", "type: rubric\nname: q\ndimensions:\n\t- {id: d}\n", 4),
+    "in metadata": ("metadata.yaml", "model: m\nmodel_parameters:\n\ttemperature: 1\n", 3),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "line"), TABS.values(), ids=TABS)
+def test_case_034_a_tab_is_named_in_one_sentence(project, name, text, line):
+    project.write_suite()
+    config = SUITE.replace("instructions: Help.", "config: metadata.yaml")
+    project.write("eval.yaml", config if name == "metadata.yaml" else SUITE)
+    project.write("metadata.yaml", "model: m\ninstruction_file: instructions.md\n")
+    project.write(name, text)
+    server = project.serve()
+
+    done = project.run(server, "eval", "run")
+
+    assert (2, "", []) == (done.code, done.stdout, server.calls), done.output
+    (said,) = [one for one in done.stderr.splitlines() if one.startswith("error: ")]
+    assert f"{name}:{line}:" in said
+    assert said.endswith("invalid YAML: tab used for indentation, use spaces")
+
+
+TWICE = {
+    "a section": ("eval.yaml", f"{SUITE}options: {{eval_model: n}}\n", "options", (4, 5)),
+    "a field": ("eval.yaml", "agent:\n  name: a\n  name: b\n", "name", (2, 3)),
+    "far below": ("eval.yaml", f"{SUITE}{'# x' * 9}\n\nagent: {{name: b}}\n", "agent", (1, 7)),
+    "in quotes": ("eval.yaml", f"{SUITE}'evaluators': [q]\n", "evaluators", (3, 5)),
+    "a model": ("eval.yaml", f"{SUITE}models:\n  m: {{}}\n  m: {{}}\n", "m", (6, 7)),
+    "a parameter": (
+        "eval.yaml",
+        f"{SUITE}models:\n  m:\n    parameters:\n      top_p: 1\n      top_p: 0\n",
+        "top_p",
+        (8, 9),
+    ),
+    "of a dimension": (
+        "quality.yaml",
+        "type: rubric\nname: q\ndimensions:\n- id: d\n  description: x\n  id: e\n",
+        "id",
+        (4, 6),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "key", "lines"), TWICE.values(), ids=TWICE)
+def test_case_036_a_key_that_stands_twice_is_named_with_both_lines(project, name, text, key, lines):
+    project.write_suite()
+    project.write("eval.yaml", SUITE)
+    project.write(name, text)
+    server = project.serve()
+
+    with pytest.raises(FilesRefused) as refused:
+        project.evaluate()
+
+    first, second = lines
+    (problem,) = refused.value.problems
+    assert f'key "{key}" stands on line {first} and on line {second}' == problem.message
+    assert (second, True) == (problem.line, problem.path.endswith(name))
+    assert [] == server.calls
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '{"name": "t", "prompt": "p", "criteria": [], "criteria": []}',
+        '{"name": "t", "prompt": "p", "criteria": [{"name": "a", "instruction": "", "name": ""}]}',
+        '{"name": "t", "prompt": "p", "prompt": "p", "criteria": []}',
+        '{"name": "t", "prompt": "p", "criteria": [], "metadata": {"a": {"k": 1, "k": 1}}}',
+    ],
+)
+def test_case_036_a_key_twice_in_a_row_is_named_with_its_line(project, row):
+    project.write_suite(tasks=write_rows([make_row("good"), "", row]))
+    server = project.serve()
+
+    with pytest.raises(FilesRefused, match=r"tasks\.jsonl:3:\d+: .*twice"):
+        project.evaluate()
+
+    assert [] == server.calls
+
+
+NOTHING = {
+    "no bytes": "",
+    "a comment": "# agent: {name: a}\n",
+    "spaces": " \n\n  ",
+    "a mark": "\ufeff",
+    "a null": "~\n",
+    "a beginning": "---\n",
+    "an agent without anything": "agent:\ndataset_file: tasks.jsonl\n",
+    "an agent without a name": "agent: {name: }\n",
+    "no agent": "dataset_file: tasks.jsonl\n",
+    "a list": "- agent\n",
+    "a word": "agent\n",
+    "a number": "3\n",
+}
+
+
+@pytest.mark.parametrize("text", NOTHING.values(), ids=NOTHING)
+@pytest.mark.parametrize("command", ["eval run", "optimize"])
+def test_case_042_a_config_that_says_nothing_is_answered_with_the_smallest_one(
+    project, text, command
+):
+    project.write_suite()
+    project.write("eval.yaml", text)
+    server = project.serve()
+
+    done = project.run(server, *command.split())
+
+    assert (2, "", []) == (done.code, done.stdout, server.calls), done.output
+    assert f"{project.folder / 'eval.yaml'}:" in done.stderr
+    smallest = [line.removeprefix("hint: ") for line in done.stderr.splitlines()[3:]]
+    project.write("smallest.yaml", "\n".join(smallest))
+    project.write("my_eval_dataset.jsonl", project.read("tasks.jsonl"))
+    project.write(".agent_configs/baseline/instructions.md", "Help.")
+    assert 0 == project.run(server, *"eval run -c smallest.yaml --dry-run".split()).code
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "- id: d\n", "type: rubric\nname: q\n", "q"])
+def test_case_042_a_rubric_that_says_nothing_is_refused_with_what_is_missing(project, text):
+    project.write_suite()
+    project.write("eval.yaml", SUITE)
+    project.write("quality.yaml", text)
+    server = project.serve()
+
+    with pytest.raises(FilesRefused, match=r"quality\.yaml:\d+:.*(dimensions|expected)"):
+        project.evaluate()
+
+    assert [] == server.calls
+
+
 EVALUATORS = {
     "bare": "[builtin.task_adherence, ./rubrics/quality.yaml]",
     "local_uri": "[builtin.task_adherence, {name: quality, local_uri: rubrics/quality.yaml}]",
@@ -163,6 +301,45 @@ models:
     base_url: {url}
     api_key_env: MOCK_KEY
 """
+
+
+FIELDS = {
+    "agent.name": "agent: {name: '%', instructions: x}\n",
+    "agent.model": "agent: {name: a, instructions: x, model: '%'}\n",
+    "agent.parameters.user": "agent: {name: a, instructions: x, parameters: {user: '%'}}\n",
+    "agent.instructions_file": "agent: {name: a, instructions_file: '%'}\n",
+    "agent.callable": "agent: {name: a, callable: '%:f'}\n",
+    "name": "name: '%'\nagent: {name: a, instructions: x}\n",
+    "dataset_file": "dataset_file: '%'\nagent: {name: a, instructions: x}\n",
+    "evaluators[0].name": "evaluators: ['%']\nagent: {name: a, instructions: x}\n",
+    "options.eval_model": "options: {eval_model: '%'}\nagent: {name: a, instructions: x}\n",
+    "models.m.parameters.user": (
+        "models: {m: {parameters: {user: '%'}}}\nagent: {name: a, instructions: x}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ["${SET}", "x-${SET}-y", "${UNSET}", "${SET:-x}", "${ SET }"])
+@pytest.mark.parametrize(("field", "text"), FIELDS.items(), ids=FIELDS)
+def test_case_039_where_no_variable_is_replaced_none_is_sent(project, field, text, form):
+    project.write_suite()
+    server = project.serve()
+    project.monkeypatch.setenv("SET", "a-private-value")
+    config = text.replace("%", form)
+    for line in ("dataset_file: tasks.jsonl", "options: {eval_model: m}"):
+        if line.partition(":")[0] not in [one.partition(":")[0] for one in config.splitlines()]:
+            config = f"{line}\n{config}"
+    project.write("eval.yaml", config)
+
+    with pytest.raises(FilesRefused) as refused:
+        project.evaluate()
+
+    (problem,) = refused.value.problems
+    place = next(n for n, line in enumerate(config.splitlines(), start=1) if "${" in line)
+    assert (field, place) == (problem.field, problem.line)
+    assert "is not replaced in this field" in problem.message
+    assert "a-private-value" not in str(problem)
+    assert [] == server.calls
 
 
 FAULTS = {
