@@ -64,13 +64,13 @@ class Shell:
     folder: Path
 
     def __call__(self, *arguments: str, cwd: Path | None = None, **variables: str) -> Result:
-        return self.run(command(*arguments), cwd, variables)
+        return self.execute(command(*arguments), cwd, variables)
 
     def runevals(self, *arguments: str, cwd: Path | None = None, **variables: str) -> Result:
         """Run the other executable."""
-        return self.run(runevals(*arguments), cwd, variables)
+        return self.execute(runevals(*arguments), cwd, variables)
 
-    def run(self, words: list[str], cwd: Path | None, variables: Mapping[str, str]) -> Result:
+    def execute(self, words: list[str], cwd: Path | None, variables: Mapping[str, str]) -> Result:
         done = subprocess.run(
             words,
             cwd=cwd or self.folder,
