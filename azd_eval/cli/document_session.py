@@ -58,13 +58,14 @@ def _take_prompts(
                 continue
             result = runner.run(session.answer(prompt))
             console.say(result.reply or f"error: {result.error}")
-            expected = _ask_expected(session, console) if result.reply else None
+            typed.append((prompt, None))
+            if result.reply:
+                expected = _ask_expected(session, console)
+                typed[-1] = (prompt, expected)
+                show_scores(console, runner.run(session.score(result, expected)))
         except EOFError:
             console.say()
             return
-        typed.append((prompt, expected))
-        if result.reply:
-            show_scores(console, runner.run(session.score(result, expected)))
 
 
 def _ask_expected(session: DocumentSession, console: Console) -> str | None:
