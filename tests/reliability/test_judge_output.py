@@ -84,6 +84,82 @@ def test_an_unusable_verdict_is_asked_for_once_more_and_is_no_failed_criterion(p
     assert ("unusable", raw) == (verdict["verdict"], verdict["raw"])
 
 
+@pytest.mark.parametrize(
+    "answer", ['{"score": 1}', '{"score": 1, "reason": null}', '{"score": "1"}']
+)
+def test_case_056_a_missing_reason_alone_is_fine(project, answer):
+    project.write_suite(tasks=write_rows(make_rows(1)))
+    server = project.serve(lambda request: answer if request.schema_name else "ok")
+
+    assert (1.0, 2) == (project.evaluate().score, len(server.calls))
+
+
+SCORELESS = ['{"reason": "x"}', '{"reason": "x", "score": null}', '{"Score": 1}', '[{"a": 1}]']
+
+
+@pytest.mark.parametrize("answer", SCORELESS)
+def test_case_056_a_missing_score_is_an_error_and_a_repair_mends_it(project, answer):
+    project.write_suite(tasks=write_rows(make_rows(2)))
+
+    def respond(request):
+        if request.schema_name is None:
+            return "ok"
+        is_repair = len(request.body["messages"]) > 2
+        return good(request) if is_repair and "Question 1" in request.user else answer
+
+    good = judge_by_name()
+    server = project.serve(respond)
+
+    run = project.evaluate()
+
+    assert (1, 0, 1) == (run.tasks.passed, run.tasks.failed, run.tasks.errored)
+    assert 2 + 2 * 2 == len(server.calls)
+
+
+REFUSALS = [
+    "I'm sorry, I can't evaluate this content.",
+    "score: I would rather not say",
+    "<think>0 or 1?</think>",
+    FakeReply(None, message={"refusal": "I cannot judge this."}),
+    Status(400, {"error": {"message": "too long", "code": "context_length_exceeded"}}),
+]
+
+
+@pytest.mark.parametrize("judge", ["independent", "batched"])
+@pytest.mark.parametrize("refusal", REFUSALS, ids=range(len(REFUSALS)))
+def test_case_060_an_error_of_the_judge_is_a_third_state_and_does_not_stick(
+    project, refusal, judge
+):
+    project.write_suite(
+        tasks=write_rows(make_rows(5)), options=f"{{eval_model: m, judge: {judge}, concurrency: 1}}"
+    )
+
+    def respond(request):
+        if request.schema_name is None:
+            return "ok"
+        if "Question 2" in request.user:
+            return refusal
+        verdict = {"number": 1, "reason": "so", "score": int("Question 3" not in request.user)}
+        return {"verdicts": [verdict]} if judge == "batched" else verdict
+
+    server = project.serve(respond)
+
+    done = project.run(server, "eval", "run")
+
+    assert 3 == done.code, done.output
+    assert "Tasks    5: 3 passed, 1 failed, 1 errored, 0 skipped" in done.stdout
+    assert "Verdicts 3 met, 1 unmet, 1 unusable" in done.stdout
+    errors, _, not_met = done.stdout.partition("Not met")
+    assert "task_2 · right [builtin.task_adherence]: the judge" in errors
+    assert "task_2" not in not_met
+    (folder,) = (project.folder / ".azure/.foundry/runs").iterdir()
+    trials = project.trials(folder.relative_to(project.folder).as_posix())
+    found = [trials[f"task_{n}"]["turns"][0]["scores"][0]["verdicts"][0] for n in range(5)]
+    assert ["met", "met", "unusable", "unmet", "met"] == [each["verdict"] for each in found]
+    raw = refusal if isinstance(refusal, str) else ""
+    assert raw in str(found[2].get("raw"))
+
+
 KNOWN = {
     '"false"': 0, '"False"': 0, '"no"': 0, '"0"': 0, "false": 0, "0.0": 0,
     '"true"': 1, '"Yes"': 1, '"1"': 1, "true": 1, "1.0": 1,
