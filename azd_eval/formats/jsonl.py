@@ -19,6 +19,7 @@ from azd_eval.formats.tasks import task_to_row
 _BOM = b"\xef\xbb\xbf"
 _ONE_A_LINE = "a dataset is JSONL: one JSON object a line"
 _SPREAD_DOCUMENT = re.compile(rb"\s*[\[{]\s*\n")
+_TABLE = re.compile(rb'sep=|[^{\[\n]{0,200}\b(?:name|prompt|query)"?[ ]?[,;\t|]', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,12 @@ class JsonlDataset(RowDataset[bytes]):
         head = read_head(self.path)
         if isinstance(head, Problem):
             return [head]
-        if _SPREAD_DOCUMENT.match(head.removeprefix(_BOM)):
+        beginning, message, hint = head.removeprefix(_BOM), "", _ONE_A_LINE
+        if _SPREAD_DOCUMENT.match(beginning):
             message = "invalid JSON on line 1: one value is spread over several lines"
-            return [Problem(message, self.location, 1, 1, hint=_ONE_A_LINE)]
-        return []
+        elif _TABLE.match(beginning):
+            message, hint = "invalid JSON on line 1: it begins a table", "name CSV files `.csv`"
+        return [Problem(message, self.location, 1, 1, hint=hint)] if message else []
 
     def _raw_rows(self) -> Iterator[tuple[int, bytes]]:
         with self.path.open("rb") as file:

@@ -1,6 +1,7 @@
 """Datasets as spreadsheets, editors and other programs leave them (cases 001 to 018)."""
 
 import json
+import re
 
 import pytest
 
@@ -102,6 +103,79 @@ def test_case_007_nothing_is_sent_while_a_row_is_at_fault(project, fault, work):
     assert {len(bad), len(bad) + 1} <= lines
     assert all(problem.path.endswith("tasks.jsonl") for problem in refused.value.problems)
     assert [] == server.calls
+
+
+PLACES = {
+    "005": (["", "   ", "\t", make_row("b"), '{"name": }'], 6, r"6:10: .*invalid JSON on line 6"),
+    "005-at the end": ([*[""] * 9, '{"name": "b"'], 11, "invalid JSON on line 11"),
+    "007": (['{"name":"b","prompt":"Say "hi".","criteria":[]}'], 2, r"2:28: .*invalid JSON"),
+    "009": (["", make_row("good", "Other?")], 3, "good.* line 1"),
+    "011-text": (['"hello"'], 2, "expected an object, got (text|string)"),
+    "011-list": (["[1,2]"], 2, "expected an object, got list"),
+    "011-null": (["null"], 2, "expected an object, got null"),
+    "011-number": (["3"], 2, "expected an object, got (a )?number"),
+    "014": (['{"name":"s","prompt":"smile \\ud83d","criteria":[]}'], 2, "prompt: .*half"),
+    "018-a near miss": ([{"name": "b", "promt": "p"}], 2, 'unknown key "promt"'),
+    "018-both": ([make_row("b", "p") | {"query": "q"}], 2, "prompt.*query|query.*prompt"),
+    "036": (['{"name":"b","prompt":"p","prompt":"q","criteria":[]}'], 2, "twice"),
+}
+
+
+@pytest.mark.parametrize(("rows", "line", "said"), PLACES.values(), ids=PLACES)
+def test_case_005_a_fault_has_its_physical_line_and_says_what_it_is(project, rows, line, said):
+    project.write("tasks.jsonl", write_rows([GOOD, *rows]).removesuffix("\n"))
+
+    told = project("dataset", "validate", "tasks.jsonl")
+
+    assert 2 == told.code, told.output
+    found = [one for one in told.output.splitlines() if f"tasks.jsonl:{line}:" in one]
+    assert re.search(said, " ".join(found), re.IGNORECASE), told.output
+    assert "Traceback" not in told.output
+
+
+EXCEL = {
+    "as reported": 'name;prompt;criterion\r\nt1;"Say ""hi""\r\nin two lines";polite\r\n',
+    "commas": 'name,prompt,criterion\r\nt1,"Say ""hi""\r\nin two lines",polite\r\n',
+    "tabs": 'name\tprompt\tcriterion\r\nt1\t"Say ""hi""\r\nin two lines"\tpolite\r\n',
+    "a line that says it": (
+        'sep=;\r\nname;prompt;criterion\r\nt1;"Say ""hi""\r\nin two lines";polite'
+    ),
+    "empty columns": (
+        'Name;Prompt;Criterion;;\r\nt1;"Say ""hi""\r\nin two lines";polite;;\r\n;;;;\r\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("mark", ["", BOM])
+@pytest.mark.parametrize("text", EXCEL.values(), ids=EXCEL)
+def test_case_020_a_table_of_excel_is_a_dataset(project, text, mark):
+    project.write_suite()
+    (project.folder / "tasks.csv").write_bytes((mark + text).encode())
+    project.write("eval.yaml", project.read("eval.yaml").replace("tasks.jsonl", "tasks.csv"))
+    server = project.serve()
+
+    run = project.evaluate()
+
+    agent, judge = server.calls
+    assert 1 == run.tasks.passed
+    assert agent.user in ('Say "hi"\nin two lines', 'Say "hi"\r\nin two lines')
+    assert ":\npolite\n" in judge.user
+
+
+@pytest.mark.parametrize("name", ["tasks.jsonl", "tasks.txt"])
+def test_case_020_a_table_that_is_named_otherwise_is_told_in_one_sentence(project, name):
+    project.write_suite()
+    project.write(name, EXCEL["as reported"])
+    project.write("eval.yaml", project.read("eval.yaml").replace("tasks.jsonl", name))
+    server = project.serve()
+
+    done = project.run(server, "eval", "run")
+
+    assert (2, []) == (done.code, server.calls)
+    assert (
+        f"error: {project.folder / name}:1:1: invalid JSON on line 1: it begins a table\n\n"
+        "hint: name CSV files `.csv`\n"
+    ) == done.stderr
 
 
 def test_case_014_half_a_character_from_models_and_agents_stops_nothing(project):
