@@ -19,6 +19,7 @@ from azd_eval.formats.document_rows import (
     ItemRow,
     part_ours,
 )
+from azd_eval.formats.evaluator_maps import keep_official
 from azd_eval.formats.tasks import build_criteria, criteria_to_rows, make_name
 
 EvaluatorMap = Mapping[str, Mapping[str, Any]]
@@ -42,7 +43,7 @@ def build_tasks(items: Iterable[Mapping[str, Any]]) -> tuple[Task, ...]:
 def build_item(task: Task, *, official: bool = False) -> dict[str, Any]:
     """Give the item of a task; with `official`, what that schema lacks stands in `extensions`."""
     item: dict[str, Any] = {
-        "name": task.name,
+        "name": None if task.name == _find_usual_name(task) else task.name,
         "testId": task.test_id,
         "category": task.category,
     }
@@ -83,13 +84,19 @@ def _build_task(item: Mapping[str, Any], taken: Container[str]) -> Task:
             carried["prompt"] = None
     found = {key: _take(carried, key) for key in ("testId", "category")}
     given, context = carried.pop("name", None), ours.get("context")
-    name = given if given and given.strip() else found["testId"] or make_name(turns, context)
-    name = make_unique(name, taken)
-    if name != given:
-        carried["name"] = given
-    return Task(
-        name, turns, found["category"], context, ours.get("metadata", {}), found["testId"], carried
+    task = Task(
+        "", turns, found["category"], context, ours.get("metadata", {}), found["testId"], carried
     )
+    usual = _find_usual_name(task)
+    name = make_unique(given if given and given.strip() else usual, taken)
+    if given != (None if name == usual else name):
+        carried["name"] = given
+    return replace(task, name=name)
+
+
+def _find_usual_name(task: Task) -> str:
+    """Give the name of a task whose item has none."""
+    return task.test_id or make_name(task.turns, task.context)
 
 
 def _read_turn(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> Turn:
@@ -192,6 +199,9 @@ def _finish(
     kept = {**extensions.pop(OUR_KEY, {}), **{key: each for key, each in ours.items() if each}}
     if allowed is not None:
         moved = {key: fields.pop(key) for key in list(fields) if key not in allowed}
+        chosen = fields.get("evaluators", {})
+        if (official := keep_official(chosen)) != chosen:
+            moved["evaluators"], fields["evaluators"] = chosen, official
         for key in _SANCTIONED:
             if key in moved and key not in extensions:
                 extensions[key] = moved.pop(key)

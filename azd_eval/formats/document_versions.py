@@ -86,7 +86,7 @@ def _find_features(root: Mapping[str, Any], items: Loc) -> Iterator[tuple[Loc, s
 
 
 def _find_fields(loc: Loc, part: Mapping[str, Any]) -> Iterator[tuple[Loc, str, int]]:
-    for key in _FIELDS.keys() & part.keys():
+    for key in filter(_FIELDS.get, part):
         yield (*loc, key), f"`{key}`", _FIELDS[key]
     for key in ("default_evaluators", "evaluators"):
         named = part.get(key)

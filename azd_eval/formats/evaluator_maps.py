@@ -1,11 +1,11 @@
 """Named evaluators with their options, as a task or a document chooses them."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from azd_eval.evaluator_options import OPTIONS, CustomOptions
+from azd_eval.evaluator_options import OFFICIAL_OPTIONS, OPTIONS, CustomOptions
 from azd_eval.formats.faults import Fault, Loc, show, suggest
 from azd_eval.formats.schema import Schema
 
@@ -30,6 +30,15 @@ def find_evaluator_faults(
             where = (*loc, name, "citation_format")
             faults.append(Fault(where, _RENAMED, severity="note"))
     return faults
+
+
+def keep_official(evaluators: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Leave out the options that the official schema does not have."""
+    known = {name: kind.model_fields for name, kind in OFFICIAL_OPTIONS.items()}
+    return {
+        name: {key: options[key] for key in options if key in known.get(name, options)}
+        for name, options in evaluators.items()
+    }
 
 
 def find_name_faults(loc: Loc) -> list[Fault]:

@@ -130,7 +130,7 @@ def test_a_document_becomes_jsonl_and_what_is_left_behind_is_listed(shell):
         "groundTruth": "e",
         "evaluators": {"Relevance": {"threshold": 4}},
         "testId": "T-1",
-        "carried": {"notes": "n", "name": None},
+        "carried": {"notes": "n"},
     }
     assert other["turns"] == [
         {"prompt": "a", "evaluators": {"Relevance": {"threshold": 4}}},

@@ -206,8 +206,7 @@ def test_an_item_fills_the_fields_of_a_task() -> None:
         evaluators_mode="replace",
         recorded=Reply("r", evidence={"citations": [{"index": 1}]}),
     )
-    carried = {"notes": "n", "name": None}
-    assert task == Task("T-1", (turn,), category="k", test_id="T-1", carried=carried)
+    assert task == Task("T-1", (turn,), category="k", test_id="T-1", carried={"notes": "n"})
 
 
 @pytest.mark.parametrize(
@@ -541,6 +540,20 @@ def test_criteria_of_a_document_score_its_turns() -> None:
 
     assert (Criterion("c", "i", check=Check("contains", "x")),) == task.turns[0].criteria
     assert ("b", {"m": 1}) == (task.context, task.metadata)
+
+
+def test_options_that_the_official_schema_lacks_stand_in_extensions() -> None:
+    item = {
+        "prompt": "p",
+        "expected_response": "e",
+        "evaluators": {"ExactMatch": {"mode": "equals"}},
+    }
+
+    official = rewrite(document(item), official=True)
+
+    assert [] == find_schema_faults(official)
+    assert {"ExactMatch": {}} == official["items"][0]["evaluators"]
+    assert item["evaluators"] == read_document(write(official)).tasks[0].turns[0].evaluators
 
 
 def test_strict_takes_the_official_schema_and_nothing_else() -> None:
