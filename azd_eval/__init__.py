@@ -6,28 +6,42 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AzdEvalError",
+    "DocumentResult",
     "OptimizationSummary",
     "RunSummary",
     "__version__",
     "aevaluate",
     "aoptimize",
+    "arun_documents",
     "evaluate",
     "optimize",
+    "run_documents",
 ]
 
 if TYPE_CHECKING:
-    from azd_eval.api import aevaluate, aoptimize, evaluate, optimize
+    from azd_eval.api import (
+        aevaluate,
+        aoptimize,
+        arun_documents,
+        evaluate,
+        optimize,
+        run_documents,
+    )
     from azd_eval.domain.summary import OptimizationSummary, RunSummary
     from azd_eval.errors import AzdEvalError
+    from azd_eval.wiring.document_run import DocumentResult
 
 _HOMES = {
     "AzdEvalError": "azd_eval.errors",
+    "DocumentResult": "azd_eval.wiring.document_run",
     "OptimizationSummary": "azd_eval.domain.summary",
     "RunSummary": "azd_eval.domain.summary",
     "aevaluate": "azd_eval.api",
     "aoptimize": "azd_eval.api",
+    "arun_documents": "azd_eval.api",
     "evaluate": "azd_eval.api",
     "optimize": "azd_eval.api",
+    "run_documents": "azd_eval.api",
 }
 
 

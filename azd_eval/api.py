@@ -4,6 +4,7 @@
 
     summary = azd_eval.evaluate("eval.yaml", repeats=3)
     better = azd_eval.optimize("eval.yaml", max_iterations=5)
+    (result,) = azd_eval.run_documents("evals/evals.json")
 
 The keywords are the fields of `Overrides`, which are also the flags of the command line; where
 several texts may be given, one will do. Errors are those of `azd_eval.errors`. Every call has its
@@ -20,6 +21,9 @@ from typing import Any, TypeVar
 
 from azd_eval.domain.score import Trial
 from azd_eval.domain.summary import OptimizationSummary, RunSummary
+from azd_eval.wiring.document_files import require_document
+from azd_eval.wiring.document_project import open_project
+from azd_eval.wiring.document_run import DocumentResult, open_document_run
 from azd_eval.wiring.evaluation import open_evaluation
 from azd_eval.wiring.optimization import Watch, open_optimization, require_writable
 from azd_eval.wiring.overrides import Overrides
@@ -28,7 +32,7 @@ from azd_eval.wiring.setup import set_up
 T = TypeVar("T")
 
 # Keywords that take several texts; one alone will do.
-_LISTS = ("evaluators", "task", "category")
+_LISTS = ("evaluators", "task", "category", "test_id")
 
 
 async def aevaluate(
@@ -66,6 +70,24 @@ async def aoptimize(
     return await open_optimization(setup).run(watch, applies=apply)
 
 
+async def arun_documents(
+    *files: Path | str,
+    config: Path | str | None = None,
+    evaluate_only: bool = False,
+    on_trial: Callable[[Trial], None] = lambda _: None,
+    **overrides: Any,
+) -> tuple[DocumentResult, ...]:
+    """Run evaluation documents, one after the other; without any, the one that `runevals` finds.
+
+    With `evaluate_only`, the responses that they hold are scored and no agent is asked. Nothing is
+    asked before all of them are found good.
+    """
+    project = open_project(_as_path(config), _read_overrides(overrides), replays=evaluate_only)
+    places = [Path(file) for file in files] or [require_document()]
+    ready = [project.prepare(project.read(place), place) for place in places]
+    return tuple([await open_document_run(each).run(on_trial) for each in ready])
+
+
 def evaluate(config: Path | str | None = None, **overrides: Any) -> RunSummary:
     """Do what `aevaluate` does, and wait for it."""
     return _wait_for(aevaluate(config, **overrides))
@@ -74,6 +96,11 @@ def evaluate(config: Path | str | None = None, **overrides: Any) -> RunSummary:
 def optimize(config: Path | str | None = None, **overrides: Any) -> OptimizationSummary:
     """Do what `aoptimize` does, and wait for it."""
     return _wait_for(aoptimize(config, **overrides))
+
+
+def run_documents(*files: Path | str, **options: Any) -> tuple[DocumentResult, ...]:
+    """Do what `arun_documents` does, and wait for it."""
+    return _wait_for(arun_documents(*files, **options))
 
 
 def _read_overrides(given: dict[str, Any]) -> Overrides:

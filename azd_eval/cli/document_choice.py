@@ -9,7 +9,12 @@ from azd_eval.cli.document_flags import DocumentFlags
 from azd_eval.errors import InputError
 from azd_eval.formats.document_upgrade import upgrade_document
 from azd_eval.formats.documents import Document
-from azd_eval.wiring.document_files import find_document, make_document, write_starter
+from azd_eval.wiring.document_files import (
+    find_document,
+    make_document,
+    require_document,
+    write_starter,
+)
 from azd_eval.wiring.document_project import DocumentProject
 
 # The words of the specification.
@@ -66,10 +71,7 @@ def tell_starter(console: Console, place: Path) -> int:
 def _offer_starter(flags: DocumentFlags, console: Console) -> Path | None:
     """Ask whether to write a first document; raises `InputError` when nobody wants or can say."""
     if not asks_questions(flags):
-        raise InputError(
-            "no prompts file found in current directory or ./evals/",
-            hint="`runevals --init` writes one to start from; `--prompts-file` names your own",
-        )
+        return require_document()
     console.note(f"{_NOT_FOUND}\n")
     if not console.confirm(_CREATE, default=True):
         raise InputError("there is nothing to run", hint="`--prompts-file` names a document")

@@ -1,7 +1,7 @@
 """`runevals`: run evaluation documents, one after the other, or compare two results."""
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from azd_eval.cli.console import Console
@@ -18,9 +18,8 @@ from azd_eval.domain.gate import ErrorLimit, read_error_limit, read_share
 from azd_eval.domain.score import Trial
 from azd_eval.errors import InputError, Interrupted, MeasurementError
 from azd_eval.formats.document_outcomes import read_outcomes
-from azd_eval.formats.documents import Document
 from azd_eval.wiring.document_files import write_starter
-from azd_eval.wiring.document_project import open_project
+from azd_eval.wiring.document_project import ReadyDocument, open_project
 from azd_eval.wiring.document_run import (
     DocumentResult,
     DocumentRun,
@@ -30,18 +29,7 @@ from azd_eval.wiring.document_run import (
     resume_document_run,
 )
 from azd_eval.wiring.overrides import Overrides
-from azd_eval.wiring.setup import Setup
-from azd_eval.workflows.plan_run import CallPlan
 from azd_eval.workflows.run_eval import COMPLETED
-
-
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """A document that was found good, before anything is asked."""
-
-    document: Document
-    setup: Setup
-    plan: CallPlan
 
 
 def run_documents(flags: DocumentFlags) -> int:
@@ -60,10 +48,7 @@ def run_documents(flags: DocumentFlags) -> int:
     chosen = choose_documents(flags, project, console)
     if chosen is None:
         return 0
-    ready = []
-    for place, document in chosen:
-        setup = replace(project.set_up(document, place), tell=console.remark)
-        ready.append(_Ready(project.select(document), setup, setup.plan()))
+    ready = [project.prepare(document, place) for place, document in chosen]
     _require_one(flags, ready)
     if flags.dry_run:
         return max(show_plan(console, each.plan, each.setup) for each in ready)
@@ -75,7 +60,7 @@ def run_documents(flags: DocumentFlags) -> int:
     return _conclude(results, project.loaded.config.options.max_errors, flags, console)
 
 
-def _require_one(flags: DocumentFlags, ready: list[_Ready]) -> None:
+def _require_one(flags: DocumentFlags, ready: list[ReadyDocument]) -> None:
     """Raise `InputError` for flags that make sense for a single document only."""
     single = {
         "--output": flags.output,
@@ -112,14 +97,17 @@ def _read_overrides(flags: DocumentFlags) -> Overrides:
     )
 
 
-def _run(ready: _Ready, outputs: Outputs, flags: DocumentFlags, console: Console) -> DocumentResult:
+def _run(
+    ready: ReadyDocument, outputs: Outputs, flags: DocumentFlags, console: Console
+) -> DocumentResult:
+    ready = replace(ready, setup=replace(ready.setup, tell=console.remark))
     setup = ready.setup
     if setup.engine:
         console.note(f"engine: {setup.engine}")
     if flags.resume or flags.resume_run:
-        run = resume_document_run(ready.document, setup, outputs, flags.resume_run)
+        run = resume_document_run(ready, outputs, flags.resume_run)
     else:
-        run = open_document_run(ready.document, setup, outputs)
+        run = open_document_run(ready, outputs)
     done = 0
     with console.progress(setup.dataset) as progress:
 

@@ -24,6 +24,16 @@ def find_document() -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
+def require_document() -> Path:
+    """Find the document, or raise `InputError` that says how to get one."""
+    if (found := find_document()) is None:
+        raise InputError(
+            "no prompts file found in current directory or ./evals/",
+            hint="`runevals --init` writes one to start from; `--prompts-file` names your own",
+        )
+    return found
+
+
 def write_starter(kind: str) -> Path:
     """Write `./evals/evals.json` to start from; raises `InputError` when it exists."""
     if kind not in STARTER_KINDS:

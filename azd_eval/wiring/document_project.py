@@ -1,6 +1,6 @@
 """What evaluation documents are run with: agent, judge, evaluators of the user's own, options."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from azd_eval.wiring.layout import DocumentLayout
 from azd_eval.wiring.model_choice import choose_model
 from azd_eval.wiring.overrides import Overrides
 from azd_eval.wiring.setup import Setup, check_models, find_config, load_config
+from azd_eval.workflows.plan_run import CallPlan
 from azd_eval.workflows.select_tasks import select_tasks
 
 _LINES_TO_ADD = """\
@@ -31,6 +32,15 @@ or give `--callable agent.py:respond`, or `--model` and `--instructions-file`
 `--evaluate-only FILE` scores responses that are stored, without an agent"""
 
 Options = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyDocument:
+    """A document found good, with only those tasks that are wanted; nothing is asked yet."""
+
+    document: Document
+    setup: Setup
+    plan: CallPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +77,20 @@ class DocumentProject:
         known = self.evaluators.of_run
         return {name: known[name] for name in known if name in OPTIONS or name in own} or None
 
-    def select(self, document: Document) -> Document:
-        """Give the document with only those tasks that are wanted; raises `InputError`."""
-        if not document.tasks:
-            return document
-        tasks = select_tasks(document.tasks, self.overrides.task_filter)
-        return replace(document, tasks=tuple(tasks))
+    def prepare(self, document: Document, place: Path) -> ReadyDocument:
+        """Check all that is needed to run a document, known as `place`; raises `InputError`."""
+        wanted = select_tasks(document.tasks, self.overrides.task_filter)
+        selected = replace(document, tasks=tuple(wanted))
+        setup = replace(self.set_up(document, place), tasks=self._give_options(selected.tasks))
+        return ReadyDocument(selected, setup, setup.plan())
 
     def set_up(self, document: Document, place: Path) -> Setup:
-        """Check all that is needed to run a document, known as `place`; raises `InputError`."""
+        """Check agent, judge and models; raises `InputError`."""
         environment = read_environment(self.layout.project)
         config = self.loaded.config
         judge_model, model_notes = choose_model(config.options.eval_model, environment)
         agent, agent_notes = self._find_agent(judge_model)
-        known = self.evaluators.of_run
-        defaults = _put_over(known, document.header.evaluators)
+        tasks = self._give_options(document.tasks)
         setup = Setup(
             config_path=self.config_path,
             config=config,
@@ -89,9 +98,12 @@ class DocumentProject:
             environment=environment,
             agent=agent,
             dataset_path=place.absolute(),
-            all_tasks=tuple(_give_options(task, known) for task in document.tasks),
-            tasks=tuple(_give_options(task, known) for task in self.select(document).tasks),
-            evaluators=EvaluatorSet(own=self.evaluators.own, of_run=defaults),
+            all_tasks=tasks,
+            tasks=tasks,
+            evaluators=EvaluatorSet(
+                own=self.evaluators.own,
+                of_run=_put_over(self.evaluators.of_run, document.header.evaluators),
+            ),
             judge_model=judge_model,
             uses_cache=self.overrides.cache,
             notes=(
@@ -104,6 +116,14 @@ class DocumentProject:
         )
         check_models(setup, self.loaded)
         return setup
+
+    def _give_options(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
+        """Let turns that name an evaluator have the options of eval.yaml under their own."""
+
+        def give(turn: Turn) -> Turn:
+            return replace(turn, evaluators=_put_over(self.evaluators.of_run, turn.evaluators))
+
+        return tuple(replace(task, turns=tuple(map(give, task.turns))) for task in tasks)
 
     def _find_agent(self, judge_model: str) -> tuple[Agent, tuple[str, ...]]:
         config, given = self.loaded.config.agent, self.overrides
@@ -142,15 +162,6 @@ def open_project(
         overrides=overrides,
         replays=replays,
     )
-
-
-def _give_options(task: Task, known: Options) -> Task:
-    """Let turns that name an evaluator have the options of eval.yaml under their own."""
-
-    def give(turn: Turn) -> Turn:
-        return replace(turn, evaluators=_put_over(known, turn.evaluators))
-
-    return replace(task, turns=tuple(map(give, task.turns)))
 
 
 def _put_over(known: Options, named: Options) -> dict[str, dict[str, Any]]:

@@ -17,6 +17,7 @@ from azd_eval.formats.documents import Document, dump_document
 from azd_eval.formats.result_csv import write_result_csv
 from azd_eval.formats.result_documents import ResultFacts, build_result
 from azd_eval.storage.json_records import write_json
+from azd_eval.wiring.document_project import ReadyDocument
 from azd_eval.wiring.evaluation import (
     Evaluation,
     find_run,
@@ -66,6 +67,9 @@ class Outputs:
                         f"{str(each)!r} exists and is not overwritten",
                         hint="choose another name, or replace it with `--force`",
                     )
+
+
+NO_OUTPUTS = Outputs()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,20 +122,20 @@ class DocumentRun:
         return DocumentResult(summary, result, self.result_path)
 
 
-def open_document_run(document: Document, setup: Setup, outputs: Outputs) -> DocumentRun:
+def open_document_run(ready: ReadyDocument, outputs: Outputs = NO_OUTPUTS) -> DocumentRun:
     """Make the folder of a run, named after the document."""
-    return DocumentRun(document, open_evaluation(setup, prefix=_name_prefix(setup)), outputs)
+    evaluation = open_evaluation(ready.setup, prefix=_name_prefix(ready.setup))
+    return DocumentRun(ready.document, evaluation, outputs)
 
 
-def resume_document_run(
-    document: Document, setup: Setup, outputs: Outputs, wanted: Path | None
-) -> DocumentRun:
+def resume_document_run(ready: ReadyDocument, outputs: Outputs, wanted: Path | None) -> DocumentRun:
     """Take up a run again: the one wanted, else the last unfinished one of the document."""
+    setup = ready.setup
     if wanted is not None:
         folder = find_run(setup, wanted)
     else:
         folder = find_unfinished(setup, prefix=_name_prefix(setup), by="dataset")
-    return DocumentRun(document, resume_evaluation(setup, folder), outputs)
+    return DocumentRun(ready.document, resume_evaluation(setup, folder), outputs)
 
 
 def compare_results(before: Path, after: Path) -> ItemComparison:
