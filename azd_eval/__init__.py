@@ -27,14 +27,15 @@ if TYPE_CHECKING:
         optimize,
         run_documents,
     )
-    from azd_eval.domain.summary import OptimizationSummary, RunSummary
+    from azd_eval.domain.optimization_summary import OptimizationSummary
+    from azd_eval.domain.summary import RunSummary
     from azd_eval.errors import AzdEvalError
     from azd_eval.wiring.document_run import DocumentResult
 
 _HOMES = {
     "AzdEvalError": "azd_eval.errors",
     "DocumentResult": "azd_eval.wiring.document_run",
-    "OptimizationSummary": "azd_eval.domain.summary",
+    "OptimizationSummary": "azd_eval.domain.optimization_summary",
     "RunSummary": "azd_eval.domain.summary",
     "aevaluate": "azd_eval.api",
     "aoptimize": "azd_eval.api",

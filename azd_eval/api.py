@@ -19,13 +19,16 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
+from azd_eval.domain.optimization_summary import OptimizationSummary
 from azd_eval.domain.score import Trial
-from azd_eval.domain.summary import OptimizationSummary, RunSummary
+from azd_eval.domain.summary import RunSummary
+from azd_eval.wiring.application import require_writable
 from azd_eval.wiring.document_files import require_document
 from azd_eval.wiring.document_project import open_project
 from azd_eval.wiring.document_run import DocumentResult, open_document_run
 from azd_eval.wiring.evaluation import open_evaluation
-from azd_eval.wiring.optimization import Watch, open_optimization, require_writable
+from azd_eval.wiring.optimization import Watch
+from azd_eval.wiring.optimization_start import open_optimization
 from azd_eval.wiring.overrides import Overrides
 from azd_eval.wiring.setup import set_up
 

@@ -114,6 +114,18 @@ class Options(_Strict):
     max_iterations: int = Field(
         default=DEFAULT_ITERATIONS, ge=1, le=1000, description="revisions that `optimize` tries"
     )
+    strategy: Literal["reflect", "gepa"] = Field(
+        default="reflect", description="how `optimize` searches; gepa needs the extra of that name"
+    )
+    proposals: int = Field(
+        default=1, ge=1, le=20, description="revisions asked for at once, in each iteration"
+    )
+    hold_out: float | None = Field(
+        default=None,
+        ge=0,
+        le=0.8,
+        description="share of the tasks that no revision is made for; default: 30 % from 8 on",
+    )
     repeats: int = Field(default=1, ge=1, le=100, description="how often each task is asked")
     concurrency: int = Field(
         default=DEFAULT_CONCURRENCY, ge=1, le=1000, description="calls in flight at once"
@@ -139,7 +151,7 @@ class Options(_Strict):
         default="independent", description="one call per criterion, or all criteria in one call"
     )
     seed: int | None = Field(
-        default=None, description="sent to the models, where they take one; another asks anew"
+        default=None, description="of the search, and of models that take one; another asks anew"
     )
 
 
@@ -150,6 +162,9 @@ class EvalConfig(_Strict):
     agent: AgentConfig
     dataset_file: Text | None = Field(default=None, description="tasks, as JSONL or CSV")
     dataset: DatasetReference | None = Field(default=None, description="azd's later spelling")
+    validation_dataset: DatasetReference | None = Field(
+        default=None, description="tasks to hold out from `optimize`, a path or azd's map"
+    )
     evaluators: tuple[EvaluatorReference, ...] = Field(
         default=(EvaluatorReference(name=TASK_ADHERENCE),),
         description="built-in names, generated names, or maps with local_uri",

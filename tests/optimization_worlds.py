@@ -6,10 +6,14 @@ from typing import Any
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.criterion import Criterion
-from azd_eval.domain.optimization import Evidence, FailedVerdict, Measurement, Proposal, Rejected
-from azd_eval.domain.score import Score, Trial, TurnResult, Verdict, mean, trial_score, trial_status
+from azd_eval.domain.optimization import Evidence, FailedVerdict, Proposal
+from azd_eval.domain.ports import Optimizer
+from azd_eval.domain.score import Score, Trial, TurnResult, Verdict, trial_score, trial_status
 from azd_eval.domain.task import Task, Turn
 from azd_eval.errors import AzdEvalError
+from azd_eval.optimizers.reflect import ReflectStrategy
+from azd_eval.workflows.optimization_job import Measure, OptimizationJob, OptimizationParts
+from azd_eval.workflows.search_bench import GuardedBench
 
 JUDGE = "builtin.task_adherence"
 
@@ -23,39 +27,31 @@ def make_task(name: str, *criteria: str | Criterion, prompt: str | None = None) 
     return Task(name, (Turn(prompt or f"question of {name}", made),))
 
 
-def make_trial(task: Task, *verdicts: Verdict, reply: str = "a reply", **fields: Any) -> Trial:
+def make_trial(
+    task: Task, *verdicts: Verdict, reply: str = "a reply", repeat: int = 0, **fields: Any
+) -> Trial:
     turns = (TurnResult(task.turns[0].prompt, reply, scores=(Score(JUDGE, None, None, verdicts),)),)
     status = trial_status(turns)
     score = None if status == "errored" else trial_score(turns)
-    return Trial(task.name, task.key, 0, status, score, turns, **fields)
+    return Trial(task.name, task.key, repeat, status, score, turns, **fields)
 
 
-def make_errored_trial(task: Task, error: str = "the agent timed out", **fields: Any) -> Trial:
+def make_errored_trial(
+    task: Task, error: str = "the agent timed out", repeat: int = 0, **fields: Any
+) -> Trial:
     turns = (TurnResult(task.turns[0].prompt, error=error),)
-    return Trial(task.name, task.key, 0, "errored", None, turns, **fields)
+    return Trial(task.name, task.key, repeat, "errored", None, turns, **fields)
 
 
-def make_measurement(candidate: Candidate | str, *trials: Trial) -> Measurement:
-    if isinstance(candidate, str):
-        candidate = Candidate(candidate, f"instructions of {candidate}")
-    score = mean(trial.score for trial in trials if trial.score is not None)
-    return Measurement(candidate, trials, score, None)
-
-
-def make_scored(candidate: Candidate | str, scores: Mapping[str, float | None]) -> Measurement:
-    """Make a measurement from one score per task; None is an errored task."""
-    trials = []
-    for name, score in scores.items():
-        task = make_task(name, "criterion")
-        if score is None:
-            trials.append(make_errored_trial(task))
-        else:
-            verdicts = (
-                Verdict("criterion", "met", weight=score),
-                Verdict("other", "unmet", "not said", weight=1 - score),
-            )
-            trials.append(make_trial(task, *(v for v in verdicts if v.weight)))
-    return make_measurement(candidate, *trials)
+def make_scored_trial(task: Task, score: float | None, repeat: int = 0) -> Trial:
+    """Make a trial of this score; None is an error."""
+    if score is None:
+        return make_errored_trial(task, repeat=repeat)
+    verdicts = (
+        Verdict("criterion", "met", weight=score),
+        Verdict("other", "unmet", "not said", weight=1 - score),
+    )
+    return make_trial(task, *(each for each in verdicts if each.weight), repeat=repeat)
 
 
 def make_failure(criterion: str, reason: str, **fields: Any) -> FailedVerdict:
@@ -64,31 +60,28 @@ def make_failure(criterion: str, reason: str, **fields: Any) -> FailedVerdict:
     return FailedVerdict(criterion=described, reason=reason, **values)
 
 
-def make_evidence(
-    instructions: str,
-    *failures: FailedVerdict,
-    rejected: Sequence[Rejected] = (),
-    tasks: Sequence[Task] = (),
-    iteration: int = 1,
-) -> Evidence:
-    incumbent = make_measurement(Candidate("baseline", instructions))
-    return Evidence(incumbent, failures, tuple(rejected), tasks, iteration)
+def make_evidence(instructions: str, *failures: FailedVerdict, **fields: Any) -> Evidence:
+    return Evidence(Candidate("baseline", instructions), failures, **fields)
 
 
 @dataclass
 class WordWorld:
     """A criterion is met exactly when the instructions hold its name."""
 
-    tasks: Sequence[Task]
-    measured: list[str] = field(default_factory=list)
+    measured: list[tuple[str, int, int]] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
 
-    async def measure(self, candidate: Candidate) -> Measurement:
-        self.measured.append(candidate.id)
-        trials = (
-            make_trial(task, *(self._decide(candidate, c) for c in task.turns[0].criteria))
-            for task in self.tasks
-        )
-        return make_measurement(candidate, *trials)
+    async def measure(
+        self, candidate: Candidate, tasks: Sequence[Task], look: int
+    ) -> tuple[Trial, ...]:
+        """Measure; remembers candidate, look and number of tasks."""
+        self.measured.append((candidate.id, look, len(tasks)))
+        trials = []
+        for task in tasks:
+            verdicts = (self._decide(candidate, each) for each in task.turns[0].criteria)
+            place = self.places.setdefault(task.key, len(self.places))
+            trials.append(make_trial(task, *verdicts, repeat=look, index=place))
+        return tuple(trials)
 
     def _decide(self, candidate: Candidate, criterion: Criterion) -> Verdict:
         if criterion.name in candidate.instructions:
@@ -124,3 +117,20 @@ class MemoryRecorder:
     def keep_candidate(self, candidate: Candidate) -> str:
         self.candidates[candidate.id] = candidate.instructions
         return f"candidates/{candidate.id}/instructions.md"
+
+
+def make_bench(
+    tasks: Sequence[Task],
+    measure: Measure | None = None,
+    optimizer: Optimizer | None = None,
+    **fields: Any,
+) -> GuardedBench:
+    """Make the bench of a strategy that nothing runs around."""
+    job = OptimizationJob(Candidate("baseline", "Help the user."), tasks, 10, **fields)
+    parts = OptimizationParts(
+        ReflectStrategy(),
+        optimizer or ScriptedOptimizer(lambda evidence: f"Attempt {evidence.attempt}."),
+        measure or WordWorld().measure,
+        MemoryRecorder(),
+    )
+    return GuardedBench(job, parts, tasks)

@@ -1,19 +1,20 @@
 """The offline engine on the demo's agent, part by part: draft, measure, revise, measure again."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from azd_eval.domain.candidate import BASELINE_ID, Candidate
-from azd_eval.domain.optimization import Measurement
 from azd_eval.domain.score import Trial
 from azd_eval.domain.suite import Brief
-from azd_eval.domain.tally import Tally, overall_score
+from azd_eval.domain.tally import Tally
 from azd_eval.domain.task import Task
 from azd_eval.evaluators.criteria import TaskAdherence
 from azd_eval.evaluators.undecided import UndecidedJudge
 from azd_eval.executor import LocalExecutor
 from azd_eval.generators.offline import OfflineBlueprintDrafter, OfflineTaskDrafter
+from azd_eval.optimizers.reflect import ReflectStrategy
 from azd_eval.optimizers.rules import RuleOptimizer
 from azd_eval.providers.gate import Gate
 from azd_eval.providers.offline import OfflineModel
@@ -22,12 +23,9 @@ from azd_eval.targets.chat import ChatTarget
 from azd_eval.targets.python import PythonTarget
 from azd_eval.wiring.demo_project import write_demo_project
 from azd_eval.workflows.init_eval import SuitePlan, init_eval
-from azd_eval.workflows.optimize_agent import (
-    OptimizationJob,
-    OptimizationOutcome,
-    optimize_agent,
-)
-from azd_eval.workflows.run_eval import RunJob, run_eval
+from azd_eval.workflows.optimization_job import OptimizationJob, OptimizationParts
+from azd_eval.workflows.optimize_agent import OptimizationOutcome, optimize_agent
+from azd_eval.workflows.run_eval import LookJob, run_eval
 from azd_eval.workflows.run_trial import Bench
 from tests.factories import MemoryJournal
 from tests.optimization_worlds import MemoryRecorder
@@ -60,14 +58,15 @@ async def _optimize(target, tasks: tuple[Task, ...], instructions: str) -> Optim
     bench = Bench(target, (TaskAdherence(UndecidedJudge()),), MemoryJournal())
     executor = LocalExecutor(bench.run_trial, limit=8)
 
-    async def measure(candidate: Candidate) -> Measurement:
-        trials, tally = TrialList(), Tally()
-        await run_eval(RunJob(tasks, candidate), executor, trials, tally, lambda trial: None)
-        trials.sort(key=lambda trial: trial.index)
-        return Measurement(candidate, tuple(trials), *overall_score(tally.results()))
+    async def measure(candidate: Candidate, some: Sequence[Task], look: int) -> tuple[Trial, ...]:
+        trials = TrialList()
+        job = LookJob(some, candidate, look, {task.key: n for n, task in enumerate(tasks)})
+        await run_eval(job, executor, trials, Tally(), lambda trial: None)
+        return tuple(sorted(trials, key=lambda trial: trial.index))
 
     job = OptimizationJob(Candidate(BASELINE_ID, instructions), tasks, max_iterations=10)
-    return await optimize_agent(job, RuleOptimizer(), measure, MemoryRecorder(), lambda step: None)
+    parts = OptimizationParts(ReflectStrategy(), RuleOptimizer(), measure, MemoryRecorder())
+    return await optimize_agent(job, parts)
 
 
 def _python_agent(folder: Path) -> PythonTarget:
@@ -89,6 +88,7 @@ async def test_rules_for_what_failed_make_the_agent_better(tmp_path, sentence, s
 
     outcome = await _optimize(build_target(tmp_path), tasks, instructions)
 
-    assert 0 < outcome.baseline.score < outcome.best.score
-    assert outcome.best.candidate.instructions.startswith(instructions)
-    assert all(trial.score is not None for trial in outcome.best.trials)
+    assert outcome.confirmation is not None
+    assert 0 < outcome.confirmation.overall.baseline.score < outcome.confirmation.overall.best.score
+    assert outcome.confirmation.comparison.is_better
+    assert outcome.best.instructions.startswith(instructions)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from azd_eval import __version__
-from azd_eval.cli import flags
+from azd_eval.cli import flags, optimize_flags
 from azd_eval.cli.boundary import keep_stdout_for_results, run_guarded
 from azd_eval.cli.default_command import DefaultCommandGroup
 from azd_eval.cli.document_flags import DocumentFlags
@@ -61,21 +61,21 @@ _RUN = _Command(
 )
 _LIST_OPTIMIZATIONS = _Command(
     "list",
-    flags.OptimizationsFlags,
+    optimize_flags.OptimizationsFlags,
     "optimizations:list_all",
     "List past optimizations.",
     ("azd-eval optimize list",),
 )
 _SHOW_OPTIMIZATION = _Command(
     "show",
-    flags.OptimizationFlags,
+    optimize_flags.OptimizationFlags,
     "optimizations:show_one",
     "Show the candidates of one optimization.",
     ("azd-eval optimize show",),
 )
 _APPLY_CANDIDATE = _Command(
     "apply",
-    flags.ApplyFlags,
+    optimize_flags.ApplyFlags,
     "optimizations:apply_candidate",
     "Write a candidate's instructions to where the agent reads them.",
     ("azd-eval optimize apply candidate_2",),
@@ -232,7 +232,7 @@ def _build_optimize() -> typer.Typer:
             "azd-eval optimize my-agent --eval-model gpt-4.1-mini",
         ),
     )
-    start = command_taking(flags.OptimizeFlags, _handler("optimize:optimize_instructions"))
+    start = command_taking(optimize_flags.OptimizeFlags, _handler("optimize:optimize_instructions"))
     group.callback(invoke_without_command=True)(start)
     for command in (_LIST_OPTIMIZATIONS, _SHOW_OPTIMIZATION, _APPLY_CANDIDATE):
         _add(group, command)

@@ -8,11 +8,13 @@ from azd_eval.cli.console import Console, styled
 from azd_eval.cli.flags import DemoFlags
 from azd_eval.cli.optimization_view import show_optimization
 from azd_eval.cli.result_view import show_run, word_number
-from azd_eval.domain.summary import OptimizationSummary, RunSummary
+from azd_eval.domain.optimization_summary import OptimizationSummary
+from azd_eval.domain.summary import RunSummary
 from azd_eval.wiring.demo_project import write_demo_project
 from azd_eval.wiring.evaluation import open_evaluation
 from azd_eval.wiring.models import OFFLINE
-from azd_eval.wiring.optimization import Watch, open_optimization
+from azd_eval.wiring.optimization import Watch
+from azd_eval.wiring.optimization_start import open_optimization
 from azd_eval.wiring.overrides import Overrides
 from azd_eval.wiring.setup import set_up
 from azd_eval.wiring.suite import SuiteOptions, set_up_suite

@@ -71,8 +71,8 @@ def _find_fault(summary: RunSummary, setup: Setup) -> str | None:
     return "nothing was scored" if summary.score is None else None
 
 
-def show_plan(console: Console, plan: CallPlan, setup: Setup) -> int:
-    """Show how many calls there would be, by role."""
+def show_plan(console: Console, plan: CallPlan, setup: Setup, **more: object) -> int:
+    """Show how many calls there would be, by role; `more` is what else is known, by name."""
     console.notes(setup.notes)
     if setup.engine:
         console.say(f"Engine   {setup.engine}")
@@ -80,8 +80,11 @@ def show_plan(console: Console, plan: CallPlan, setup: Setup) -> int:
     for role in ("agent", "judge", "optimizer"):
         if count := getattr(plan, role):
             console.say(f"{role.capitalize():8} {count} calls")
+    for name, value in more.items():
+        if value:
+            console.say(f"{name.replace('_', ' ').capitalize():8} {value}")
     console.say(f"Total    {plan.total} calls, if none has to be repeated; none was made")
-    console.show_json({**asdict(plan), "total": plan.total, "engine": setup.engine})
+    console.show_json({**asdict(plan), **more, "total": plan.total, "engine": setup.engine})
     return 0
 
 

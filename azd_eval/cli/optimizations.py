@@ -1,17 +1,19 @@
 """`optimize list`, `show` and `apply`: past optimizations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from azd_eval.cli.console import Console
-from azd_eval.cli.flags import ApplyFlags, OptimizationFlags, OptimizationsFlags
+from azd_eval.cli.console import Cell, Console
 from azd_eval.cli.optimization_view import ARCHIVE
-from azd_eval.errors import InputError
+from azd_eval.cli.optimize_flags import ApplyFlags, OptimizationFlags, OptimizationsFlags
 from azd_eval.storage.optimization_folder import StoredOptimization, list_optimizations
+from azd_eval.wiring.application import apply_stored
 from azd_eval.wiring.layout import Layout
-from azd_eval.wiring.optimization import apply_stored
+from azd_eval.wiring.optimization_start import find_optimization
 from azd_eval.wiring.setup import find_config
+
+_UNFINISHED = "did not end by itself"
 
 
 def list_all(flags: OptimizationsFlags) -> int:
@@ -20,7 +22,8 @@ def list_all(flags: OptimizationsFlags) -> int:
     found = list_optimizations(_find_layout(flags.config).optimizations)
     rows = [_row(stored) for stored in found]
     if rows:
-        console.table(["Optimization", "Agent", ">Baseline", ">Best", "Candidate", "Stopped"], rows)
+        heads = ["Optimization", "Agent", ">Baseline", ">Best", "Label", "Stopped"]
+        console.table(heads, rows)
     else:
         console.say("no optimizations yet; `azd-eval optimize` makes one")
     console.show_json({"optimizations": [stored.summary or stored.manifest for stored in found]})
@@ -28,21 +31,20 @@ def list_all(flags: OptimizationsFlags) -> int:
 
 
 def show_one(flags: OptimizationFlags) -> int:
-    """Show the candidates of one optimization, each with why it was kept or not."""
+    """Tell the story of one optimization: each step, each candidate, what is known in the end."""
     console = Console(flags)
-    stored = _choose(flags.optimization, _find_layout(flags.config))
+    stored = find_optimization(_find_layout(flags.config), flags.optimization)
     summary = stored.summary or {}
-    wanted = {"id", "score", "accepted", "reason", "rationale"}
+    console.say(f"{stored.id}: {summary.get('stop_message', _UNFINISHED)}")
+    wanted = {"id", "score", "accepted", "reason", "rationale", "difference"}
     decided = [event for event in stored.events if wanted <= event.keys()]
-    console.say(f"{stored.id}: {summary.get('stop_message', 'did not end by itself')}")
-    rows = [[c["id"], _score(c), "yes" if c["accepted"] else "no", c["reason"]] for c in decided]
-    console.table(["Candidate", ">Score", "Accepted", "Reason"], rows)
-    for candidate in decided:
-        if candidate["rationale"]:
-            console.say(f"{candidate['id']}: {candidate['rationale']}")
+    console.table(["Candidate", ">Score", ">Change", "Accepted", "Reason"], map(_cells, decided))
+    for line in _tell(stored.events):
+        console.say(line)
     if summary.get("diff"):
         console.say(summary["diff"])
-    console.show_json({"id": stored.id, "summary": stored.summary, "candidates": decided})
+    story = {"summary": stored.summary, "candidates": decided, "events": list(stored.events)}
+    console.show_json({"id": stored.id, **story})
     return 0
 
 
@@ -50,7 +52,7 @@ def apply_candidate(flags: ApplyFlags) -> int:
     """Write a candidate's instructions to where the agent reads them."""
     console = Console(flags)
     layout = _find_layout(flags.config)
-    stored = _choose(flags.optimization, layout)
+    stored = find_optimization(layout, flags.optimization)
     place = layout.show(apply_stored(layout, stored, flags.candidate))
     console.say(f"Applied {flags.candidate} to {place}; any older text is kept in {ARCHIVE}")
     console.show_json({"candidate": flags.candidate, "applied_to": place})
@@ -62,32 +64,53 @@ def _find_layout(config: Path | None) -> Layout:
     return Layout(found.parent.resolve() if found else Path.cwd())
 
 
-def _choose(wanted: str | None, layout: Layout) -> StoredOptimization:
-    found = list_optimizations(layout.optimizations)
-    for stored in found:
-        if wanted in (None, stored.id):
-            return stored
-    raise InputError(
-        f"no optimization {wanted!r}" if wanted else "no optimizations yet",
-        hint="`azd-eval optimize list` shows what there is",
-    )
-
-
 def _row(stored: StoredOptimization) -> list[str]:
     summary = stored.summary
     agent = str(stored.manifest.get("agent", "-"))
     if summary is None:
-        return [stored.id, agent, "-", "-", "-", "did not end by itself"]
+        return [stored.id, agent, "-", "-", "-", _UNFINISHED]
     best = summary["best"]
     return [
         stored.id,
         agent,
-        _score(summary["baseline"]),
-        _score(best),
-        best["id"],
+        _number(summary["baseline"]["score"]),
+        _number(best["score"]),
+        (summary.get("held_out") or {}).get("label", "-"),
         summary["stop_reason"],
     ]
 
 
-def _score(value: Mapping[str, Any]) -> str:
-    return "-" if value["score"] is None else f"{value['score']:.2f}"
+def _cells(decided: Mapping[str, Any]) -> list[Cell]:
+    change = decided["difference"]
+    return [
+        decided["id"],
+        _number(decided["score"]),
+        "-" if change is None else f"{change:+.2f}",
+        "yes" if decided["accepted"] else "no",
+        decided["reason"],
+    ]
+
+
+def _tell(events: tuple[Mapping[str, Any], ...]) -> Iterator[str]:
+    """Word what the table does not say, in the order in which it happened."""
+    for event in events:
+        match event:
+            case {"event": "split", "held_out": list(held_out)} if held_out:
+                yield f"held out: {', '.join(map(str, held_out))}"
+            case {"event": "calibrated", "words": words}:
+                yield f"noise: {words}"
+            case {"event": "proposed", "id": name, "rationale": str(rationale)} if rationale:
+                yield f"{name}: {rationale}"
+            case {
+                "event": "unstuck",
+                "looked_again_at": again,
+                "incumbent": best,
+                "parent": parent,
+            }:
+                yield f"stuck: looked at {again} again, {best} is the best, the next is of {parent}"
+            case {"event": "confirmed", "id": name, "words": words, "meaning": meaning}:
+                yield f"{name}: {words}; {meaning}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -3,25 +3,28 @@
 from dataclasses import replace
 
 from azd_eval.cli.console import Console, ProgressLine
-from azd_eval.cli.eval_run import show_plan
-from azd_eval.cli.flags import OptimizeFlags
+from azd_eval.cli.eval_run import read_flag, show_plan
 from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
 from azd_eval.cli.interrupt import run_until_interrupted
 from azd_eval.cli.optimization_view import show_optimization
-from azd_eval.cli.result_view import word_number
+from azd_eval.cli.optimize_flags import OptimizeFlags
+from azd_eval.cli.result_view import count_of, word_config, word_number
+from azd_eval.domain.gate import read_share
+from azd_eval.domain.optimization_summary import CandidateResult, OptimizationSummary
 from azd_eval.domain.score import Trial
-from azd_eval.domain.summary import OptimizationSummary
 from azd_eval.errors import InputError, Interrupted, MeasurementError
-from azd_eval.wiring.optimization import (
-    Optimization,
-    Watch,
+from azd_eval.wiring.application import require_writable
+from azd_eval.wiring.optimization import Optimization, Watch
+from azd_eval.wiring.optimization_job import OptimizationPlan, make_job, plan_optimization
+from azd_eval.wiring.optimization_start import (
+    find_optimization,
+    find_unfinished,
     open_optimization,
-    plan_optimization,
-    require_writable,
+    resume_optimization,
 )
 from azd_eval.wiring.overrides import Overrides
-from azd_eval.wiring.setup import set_up
-from azd_eval.workflows.optimize_agent import OptimizationProgress
+from azd_eval.wiring.setup import Setup, set_up
+from azd_eval.workflows.optimization_job import OptimizationProgress
 
 
 def optimize_instructions(flags: OptimizeFlags) -> int:
@@ -29,29 +32,50 @@ def optimize_instructions(flags: OptimizeFlags) -> int:
     console = Console(flags)
     setup = set_up(flags.config, _read_overrides(flags), optimizes=True)
     setup = replace(setup, tell=console.remark)
-    plan = plan_optimization(setup)
+    plan = plan_optimization(setup, make_job(setup))
     if flags.apply:
         require_writable(setup)
     if flags.dry_run:
-        return show_plan(console, plan, setup)
+        return show_plan(console, plan.calls, setup, held_out=plan.held_out, cost=plan.cost)
     if setup.engine:
         console.note(f"engine: {setup.engine}")
-    iterations = setup.config.options.max_iterations
-    console.note(
-        f"Optimizing {setup.agent.name!r}: {iterations} iterations, "
-        f"at most {plan.agent} agent calls and {plan.judge} judge calls"
-    )
-    optimization = open_optimization(setup)
-    per_candidate = plan.tasks * setup.config.options.repeats
-    summary = _run(console, optimization, per_candidate, applies=flags.apply)
+    optimization = _open(flags, setup)
+    console.note(_word_plan(setup, plan))
+    summary = _run(console, optimization, applies=flags.apply)
     console.notes(summary.notes)
     show_optimization(console, summary)
     console.show_json(summary.as_dict())
     if setup.stop.reason == INTERRUPTED_BY_USER:
-        raise Interrupted("interrupted; the best so far is shown, and kept")
+        hint = _word_resume(optimization)
+        raise Interrupted("interrupted; the best so far is shown, and kept", hint=hint)
     if summary.baseline.score is None or summary.stop_reason == "model_error":
-        raise MeasurementError(f"not measured: {summary.stop_message}")
+        hint = _word_resume(optimization)
+        raise MeasurementError(f"not measured: {summary.stop_message}", hint=hint)
     return 0
+
+
+def _open(flags: OptimizeFlags, setup: Setup) -> Optimization:
+    if not flags.resume and flags.resume_run is None:
+        return open_optimization(setup, flags.source)
+    if flags.source:
+        raise InputError("`--from` begins a new optimization: it does not go with `--resume`")
+    if flags.resume_run is not None:
+        return resume_optimization(setup, find_optimization(setup.layout, flags.resume_run))
+    return resume_optimization(setup, find_unfinished(setup))
+
+
+def _word_plan(setup: Setup, plan: OptimizationPlan) -> str:
+    calls = plan.calls
+    parts = [
+        count_of(getattr(calls, role), f"{role} call")
+        for role in ("agent", "judge", "optimizer")
+        if getattr(calls, role)
+    ]
+    limit = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "no calls"
+    cost = f", about {plan.cost:.2g} at the prices given" if plan.cost is not None else ""
+    held_out = f"; {count_of(plan.held_out, 'task')} held out" if plan.held_out else ""
+    iterations = count_of(setup.config.options.max_iterations, "iteration")
+    return f"Optimizing {setup.agent.name!r}: {iterations}, at most {limit}{cost}{held_out}"
 
 
 def _read_overrides(flags: OptimizeFlags) -> Overrides:
@@ -66,6 +90,9 @@ def _read_overrides(flags: OptimizeFlags) -> Overrides:
         model=flags.model,
         instructions_file=flags.instructions_file,
         max_iterations=flags.max_iterations,
+        strategy=flags.strategy,
+        proposals=flags.proposals,
+        hold_out=read_flag("--hold-out", flags.hold_out, read_share),
         concurrency=flags.concurrency,
         seed=flags.seed,
         max_calls=flags.max_calls,
@@ -76,11 +103,9 @@ def _read_overrides(flags: OptimizeFlags) -> Overrides:
     )
 
 
-def _run(
-    console: Console, optimization: Optimization, per_candidate: int, *, applies: bool
-) -> OptimizationSummary:
+def _run(console: Console, optimization: Optimization, *, applies: bool) -> OptimizationSummary:
     with console.progress("Baseline") as line:
-        follower = _Follower(console, line, per_candidate)
+        follower = _Follower(console, line)
         try:
             watch = Watch(follower.step, follower.count)
             return run_until_interrupted(
@@ -92,30 +117,43 @@ def _run(
             place = optimization.setup.layout.show(optimization.folder)
             raise Interrupted(
                 f"interrupted; every candidate and verdict so far is kept in {place}",
-                hint="the same command again takes answered calls from the cache",
+                hint=_word_resume(optimization),
             ) from error
+
+
+def _word_resume(optimization: Optimization) -> str:
+    config = word_config(optimization.setup.config_path)
+    return f"go on with `azd-eval optimize --resume-run {optimization.folder.name}{config}`"
 
 
 class _Follower:
     """Turns steps and trials into progress."""
 
-    def __init__(self, console: Console, line: ProgressLine, per_candidate: int) -> None:
+    def __init__(self, console: Console, line: ProgressLine) -> None:
         self._console = console
         self._line = line
-        self._total = per_candidate
+        self._total = 0
         self._done = 0
+        self._name = ""
 
     def count(self, _: Trial) -> None:
         self._done += 1
-        self._line.update(self._done, self._total)
+        self._line.update(min(self._done, self._total), self._total)
 
     def step(self, progress: OptimizationProgress) -> None:
-        self._done = 0
         if progress.step == "measuring":
-            self._line.update(0, self._total, progress.candidate_id)
+            # Several may be measured at once: the bar is of all that is under way.
+            if self._done >= self._total:
+                self._total = self._done = 0
+            self._total += progress.trials
+            self._line.update(self._done, self._total, progress.candidate_id)
+        elif progress.step == "calibrated":
+            self._console.note(f"Noise: {progress.words}")
         elif progress.result is not None:
-            result = progress.result
-            self._console.note(
-                f"[{progress.iteration}/{progress.max_iterations}] {result.id}: "
-                f"{word_number(result.score)}, {result.reason}"
-            )
+            self._console.note(_word_result(progress, progress.result))
+
+
+def _word_result(progress: OptimizationProgress, result: CandidateResult) -> str:
+    place = f"[{progress.iteration}/{progress.max_iterations}] {result.id}"
+    word = "accepted" if result.accepted and result.parent else None
+    return ": ".join(filter(None, [place, word, word_number(result.score), result.reason]))

@@ -1,34 +1,38 @@
 """What an optimizer sees and proposes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.criterion import Criterion
-from azd_eval.domain.score import Trial
-from azd_eval.domain.summary import Interval
-from azd_eval.domain.task import Task
-
-
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """All trials of one candidate, in dataset order, and the score that they add up to."""
-
-    candidate: Candidate
-    trials: tuple[Trial, ...]
-    score: float | None
-    interval: Interval | None
 
 
 @dataclass(frozen=True, slots=True)
 class FailedVerdict:
-    """One criterion that a candidate missed, with all that a reflector may see of it."""
+    """One criterion that a candidate missed, with all that a reflector may see of it.
+
+    `missed` of `looks` verdicts were short of full marks; `reply` and `reason` are of the last one.
+    """
 
     task: str
     prompt: str
     reply: str
     criterion: Criterion
     reason: str
+    missed: int = 1
+    looks: int = 1
+
+    @property
+    def is_unstable(self) -> bool:
+        """Tell whether the same instructions met it at another look."""
+        return self.missed < self.looks
+
+
+@dataclass(frozen=True, slots=True)
+class MetCriterion:
+    """A criterion that a candidate never missed, on so many tasks."""
+
+    criterion: Criterion
+    tasks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +49,18 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What `Optimizer.propose` gets: the incumbent, what it fails, what was tried in vain.
+    """What `Optimizer.propose` gets: the parent, what it fails and meets, what was tried in vain.
 
-    `iteration` counts from 1 and tells equal requests apart.
+    `attempt` counts all proposals from 1 and tells equal requests apart; `number` counts from 0
+    those that are asked for at once, with the same evidence.
     """
 
-    incumbent: Measurement
+    parent: Candidate
     failures: tuple[FailedVerdict, ...]
-    rejected: tuple[Rejected, ...]
-    tasks: Sequence[Task]
-    iteration: int
+    met: tuple[MetCriterion, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    attempt: int = 1
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,20 +159,29 @@ class SearchBench(Protocol):
 
     @property
     def stop(self) -> Stop | None:
-        """Why no further step may be taken: limits, tries used up, errors; None to go on.
+        """Why nothing more may be proposed: tries used up, a limit, an error; None to go on."""
+        ...
 
-        To be looked at after each `measure` and `propose`: what came before may be incomplete.
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether measuring has ended: the last trials may be incomplete, nothing is to be decided.
+
+        To be looked at after each `measure`.
         """
+        ...
+
+    def next_look(self, candidate: Candidate) -> int:
+        """Give the number of the first look that the candidate has had at no task."""
         ...
 
     async def measure(
         self, candidate: Candidate, tasks: Sequence[Task], look: int
     ) -> tuple[Trial, ...]:
-        """Ask each task once more; returns the trials in the order of `tasks`.
+        """Ask each task afresh; returns the trials in the order of `tasks`.
 
         `look` counts from 0 for each candidate and task: a number that was used before gives the
-        trials of that time, without a call. An errored trial has no score. Once the stop sign is
-        up, trials are missing. Never raises for what agent or judge do.
+        trials of that time, without a call. An errored trial has no score. Once cut short, trials
+        are missing. Never raises for what agent or judge do.
         """
         ...
 

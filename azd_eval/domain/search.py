@@ -22,21 +22,26 @@ StopReason = Literal[
 class SearchPolicy:
     """Every number that a search decides by; `benchmarks/optimizer.py` shows what they do.
 
-    Looks: each candidate is looked at in blocks of `block` tasks, the first block of those that the
-    incumbent fails, and is dropped once its paired difference is not above `drop_at`. What gets
-    through is looked at afresh, and accepted when the mean over both looks is more than
-    `accept_above` higher (`accepts_ties`: or equal and shorter), on at least `least_shared` of the
-    tasks. A criterion marked `must` may lose less than `must_looks` looks.
+    A candidate is looked at in blocks of `block` tasks, the first block of those that the incumbent
+    fails, and is dropped once its paired difference is not above `drop_at`. What gets through is
+    looked at afresh, `looks` times in all, `looks_few` below `few_tasks` tasks: each of these looks
+    must reach a difference of `later_look_from` by itself. It is accepted when the mean over all
+    looks is more than `accept_above` higher (`accepts_ties`: or equal and shorter), on at least
+    `least_shared` of the tasks. A criterion marked `must` may lose less than `must_looks` looks.
     One look is enough while no verdict of `quiet_verdicts` or more, seen twice, has changed.
     """
 
     block: int = 3
     drop_at: float = 0.0
+    looks: int = 2
+    looks_few: int = 3
+    few_tasks: int = 6
+    later_look_from: float = 0.0
     accept_above: float = 0.0
     accepts_ties: bool = False
     least_shared: float = 0.7
     must_looks: float = 2.0
-    quiet_verdicts: int = 12
+    quiet_verdicts: int = 18
     # After so many rejections in a row, look at the incumbent again and try another parent.
     unstick_after: int = 4
     stop_after: int = 8
@@ -47,6 +52,7 @@ class SearchPolicy:
     hold_out_from: int = 8
     hold_out_share: float = 0.3
     hold_out_least: int = 3
+    enough_held_out: int = 20
     # Fresh looks at baseline and best for the last comparison; without noise, fewer.
     confirm_looks: int = 3
     confirm_looks_quiet: int = 2

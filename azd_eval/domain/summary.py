@@ -1,4 +1,4 @@
-"""What a run and an optimization say at the end; the shapes of `summary.json`."""
+"""What a run says at the end; the shape of its `summary.json`."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -129,62 +129,3 @@ class ScoreWithInterval:
 
     score: float | None
     interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateResult:
-    """One candidate of an optimization. `reason` says why it was or was not accepted.
-
-    `score` is over the tasks to learn from, None when it was dropped before all were tried. The
-    paired `difference` is to the incumbent of that time, on the tasks that were tried.
-    """
-
-    id: str
-    parent: str | None
-    score: float | None
-    accepted: bool
-    reason: str
-    length: int
-    rationale: str = ""
-    path: str | None = None
-    interval: Interval | None = None
-    difference: float | None = None
-    difference_interval: Interval | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OptimizationSummary:
-    """A finished optimization. `best` is the baseline when nothing was really better."""
-
-    optimization_id: str
-    created_at: str
-    agent: str
-    config: str | None
-    dataset: str
-    models: Mapping[str, str]
-    baseline: ScoreWithInterval
-    best_id: str
-    best: ScoreWithInterval
-    candidates: tuple[CandidateResult, ...]
-    iterations: int
-    evaluations: int
-    stop_reason: str
-    stop_message: str
-    usage: Usage
-    duration_s: float
-    diff: str = ""
-    applied_to: str | None = None
-    engine: str | None = None
-    notes: tuple[str, ...] = ()
-    run_dir: str | None = None
-
-    @property
-    def improved(self) -> bool:
-        """Tell whether the best candidate is another text than the baseline."""
-        return self.best_id != self.candidates[0].id
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give the plain, JSON-ready form: `best` as `{id, score, interval}`."""
-        plain = asdict(self)
-        plain["best"] = {"id": plain.pop("best_id"), **plain["best"]}
-        return plain

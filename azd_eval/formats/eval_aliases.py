@@ -17,7 +17,6 @@ _RENAMED: Mapping[Loc, Loc] = {
     ("options", "reflection_model"): ("options", "optimization_model"),
 }
 _UNUSED: Mapping[Loc, str] = {
-    ("validation_dataset",): "not used yet: every candidate is measured on the whole dataset",
     ("max_samples",): "not used here: `eval init --max-samples` says how many tasks to draft",
     ("trace_days",): "not used: evaluators are not drafted from traces",
     ("generation_instruction",): "not used here: `eval init --gen-instruction` drafts a dataset",
@@ -111,6 +110,7 @@ def adopt(tree: Mapping[str, Any]) -> Adopted:
             adopted.refuse(loc, message, hint)
     _adopt_kind(adopted)
     _adopt_dataset(adopted)
+    _adopt_validation(adopted)
     _adopt_evaluators(adopted)
     return adopted
 
@@ -138,6 +138,12 @@ def _adopt_dataset(adopted: Adopted) -> None:
             adopted.note(loc, "read as `dataset_file`, the preferred key")
         elif file != dataset["local_uri"]:
             adopted.refuse(loc, "the same as `dataset_file`, and they differ", "keep one of them")
+
+
+def _adopt_validation(adopted: Adopted) -> None:
+    path = adopted.tree.get("validation_dataset")
+    if isinstance(path, str) and path:
+        adopted.tree["validation_dataset"] = {"local_uri": path}
 
 
 def _adopt_evaluators(adopted: Adopted) -> None:

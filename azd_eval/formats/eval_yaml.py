@@ -111,7 +111,8 @@ def _read_limits(tree: dict[str, Any]) -> list[Fault]:
     options, faults = tree.get("options"), []
     if not isinstance(options, dict):
         return []
-    for key, read in (("fail_under", read_share), ("max_errors", read_error_limit)):
+    limits = {"fail_under": read_share, "hold_out": read_share, "max_errors": read_error_limit}
+    for key, read in limits.items():
         if isinstance(options.get(key), str | int | float):
             try:
                 value = read(options[key])
@@ -119,7 +120,7 @@ def _read_limits(tree: dict[str, Any]) -> list[Fault]:
                 faults.append(Fault(("options", key), str(error)))
                 del options[key]
             else:
-                options[key] = value if key == "fail_under" else options[key]
+                options[key] = options[key] if key == "max_errors" else value
     return faults
 
 

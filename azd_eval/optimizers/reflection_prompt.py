@@ -10,13 +10,15 @@ from itertools import zip_longest
 from typing import Any
 
 from azd_eval.domain.difference import describe_difference
-from azd_eval.domain.optimization import Evidence, FailedVerdict
+from azd_eval.domain.optimization import Evidence, FailedVerdict, MetCriterion
 from azd_eval.prompts import fill
 
 _REASONS_ROOM = 24_000
 _ANSWERS_ROOM = 24_000
+_MET_ROOM = 4_000
 _LONGEST_REASON = 600
 _LONGEST_INSTRUCTION = 1_000
+_LONGEST_MET = 200
 _LONGEST_ANSWER_PART = 1_500
 _LONGEST_CHANGE = 1_500
 _SHOWN_REJECTED = 5
@@ -29,7 +31,7 @@ def word_evidence(evidence: Evidence) -> str:
     """Give the user message of a reflection call."""
     chosen = list(_choose_reasons(evidence.failures))
     answers = _choose_answers(chosen)
-    candidate = evidence.incumbent.candidate
+    candidate = evidence.parent
     text = fill(
         "reflect_evidence.md",
         {
@@ -38,6 +40,7 @@ def word_evidence(evidence: Evidence) -> str:
             "instructions": candidate.instructions,
             "failures": _word_rows(_failure_rows(evidence.failures, chosen, answers)),
             "answers": _word_rows(_answer_rows(answers)),
+            "met": _word_rows(list(_met_rows(evidence.met))),
             "rejected": _word_rows(_rejected_rows(evidence)),
         },
     )
@@ -54,11 +57,14 @@ def _answer_key(failure: FailedVerdict) -> tuple[str, str]:
 
 
 def _choose_reasons(failures: Sequence[FailedVerdict]) -> Iterator[FailedVerdict]:
-    """Take a failure of each criterion, the most frequent first, then a second, while they fit."""
+    """Take a failure of each criterion, the most frequent first, then a second, while they fit.
+
+    What was missed at every look comes before what was not.
+    """
     groups: dict[tuple[str, str], list[FailedVerdict]] = {}
-    for failure in failures:
+    for failure in sorted(failures, key=lambda each: each.is_unstable):
         groups.setdefault(_criterion_key(failure), []).append(failure)
-    by_frequency = sorted(groups.values(), key=len, reverse=True)
+    by_frequency = sorted(groups.values(), key=_count_stable_first, reverse=True)
     room = _REASONS_ROOM
     for number, round_of_failures in enumerate(zip_longest(*by_frequency)):
         for failure in filter(None, round_of_failures):
@@ -68,6 +74,10 @@ def _choose_reasons(failures: Sequence[FailedVerdict]) -> Iterator[FailedVerdict
             if room < 0:
                 return
             yield failure
+
+
+def _count_stable_first(failures: Sequence[FailedVerdict]) -> tuple[int, int]:
+    return sum(not failure.is_unstable for failure in failures), len(failures)
 
 
 def _choose_answers(chosen: Iterable[FailedVerdict]) -> dict[tuple[str, str], int]:
@@ -105,6 +115,7 @@ def _failure_rows(
                 "answer": answers.get(_answer_key(failure)),
                 "reason": _shorten(failure.reason, _LONGEST_REASON),
             }
+            | ({"unstable": True} if failure.is_unstable else {})
         )
     return list(rows.values())
 
@@ -120,8 +131,22 @@ def _answer_rows(answers: dict[tuple[str, str], int]) -> list[dict[str, Any]]:
     ]
 
 
+def _met_rows(met: Iterable[MetCriterion]) -> Iterator[dict[str, Any]]:
+    room = _MET_ROOM
+    for each in met:
+        instruction = _shorten(each.criterion.instruction, _LONGEST_MET)
+        room -= len(each.criterion.name) + len(instruction) + _FRAME
+        if room < 0:
+            return
+        yield {
+            "criterion": each.criterion.name,
+            "instruction": instruction,
+            "tasks": each.tasks,
+        }
+
+
 def _rejected_rows(evidence: Evidence) -> list[dict[str, Any]]:
-    current = evidence.incumbent.candidate.instructions
+    current = evidence.parent.instructions
     known = {(*_criterion_key(failure), failure.reason) for failure in evidence.failures}
     return [
         {

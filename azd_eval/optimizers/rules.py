@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from azd_eval.domain.criterion import Check, CheckKind, Criterion
-from azd_eval.domain.optimization import Evidence, FailedVerdict, Proposal
+from azd_eval.domain.optimization import Evidence, Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +18,15 @@ class RuleOptimizer:
 
     async def propose(self, evidence: Evidence) -> Proposal:
         """Propose the next untried text; a `fault` when there is none."""
-        current = evidence.incumbent.candidate.instructions
+        current = evidence.parent.instructions
         rejected = {item.instructions for item in evidence.rejected}
-        for rules in _attempts(current, evidence.failures):
-            text = _add_rules(current, rules)
-            if text not in rejected:
-                return Proposal(text, f"a rule for each criterion that failed: {len(rules)} added")
-        return Proposal(None, fault="there is no rule left to add")
+        attempts = ((_add_rules(current, rules), rules) for rules in _attempts(evidence))
+        untried = ((text, rules) for text, rules in attempts if text not in rejected)
+        # Of those that are asked for at once, each takes another.
+        text, rules = next(islice(untried, evidence.number, None), (None, []))
+        if text is None:
+            return Proposal(None, fault="there is no rule left to add")
+        return Proposal(text, f"a rule for each criterion that failed: {len(rules)} added")
 
 
 def word_rule(criterion: Criterion) -> str:
@@ -36,9 +39,9 @@ def word_rule(criterion: Criterion) -> str:
     return f"{text} {_word_check(criterion.check)}" if criterion.check else text
 
 
-def _attempts(current: str, failures: Iterable[FailedVerdict]) -> Iterator[list[str]]:
-    lines = {line.strip().removeprefix("- ") for line in current.splitlines()}
-    rules = _missing((word_rule(failure.criterion) for failure in failures), lines)
+def _attempts(evidence: Evidence) -> Iterator[list[str]]:
+    lines = {line.strip().removeprefix("- ") for line in evidence.parent.instructions.splitlines()}
+    rules = _missing((word_rule(failure.criterion) for failure in evidence.failures), lines)
     return (attempt for attempt in (rules, *([rule] for rule in rules)) if attempt)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from azd_eval.domain.summary import CandidateResult, OptimizationSummary
+from azd_eval.domain.optimization_summary import CandidateResult, OptimizationSummary
 from azd_eval.reports.wording import is_finite, write_score
 
 _WIDTH = 760.0

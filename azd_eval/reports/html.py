@@ -16,13 +16,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from azd_eval.domain.difference import describe_difference
 from azd_eval.domain.score import Status, Trial
-from azd_eval.domain.summary import (
-    CandidateResult,
-    CriterionResult,
-    OptimizationSummary,
-    RunSummary,
-    TaskResult,
-)
+from azd_eval.domain.optimization_summary import CandidateResult, OptimizationSummary
+from azd_eval.domain.summary import CriterionResult, RunSummary, TaskResult
 from azd_eval.prompts import template
 from azd_eval.reports.chart import draw_scores
 from azd_eval.reports.wording import FILTERS, NOTHING, is_finite, make_visible
@@ -54,7 +49,6 @@ class _TaskView:
 class _CandidateView:
     result: CandidateResult
     is_best: bool
-    change: float | None
     diff: str
     instructions: str
 
@@ -117,11 +111,9 @@ def _view_candidate(
 ) -> _CandidateView:
     text = instructions.get(candidate.id, "")
     parent = instructions.get(candidate.parent) if candidate.parent else None
-    is_baseline = candidate.parent is None
     return _CandidateView(
         result=candidate,
         is_best=candidate.id == summary.best_id,
-        change=None if is_baseline else _subtract(candidate.score, summary.baseline.score),
         diff=describe_difference(parent, text) if parent is not None and text else "",
         instructions=text,
     )

@@ -1,6 +1,6 @@
 """The folder of one optimization: manifest, every decision, every candidate, the summary.
 
-<id>/  manifest.json  events.jsonl  summary.json
+<id>/  manifest.json  events.jsonl  proposals.jsonl  summary.json
        candidates/<candidate>/  instructions.md  journal.jsonl  trials.jsonl
 """
 
@@ -10,24 +10,46 @@ from pathlib import Path
 from typing import Any
 
 from azd_eval.domain.candidate import Candidate
+from azd_eval.domain.optimization import Proposal
+from azd_eval.domain.score import Trial
 from azd_eval.errors import InputError
 from azd_eval.files import write_atomically
 from azd_eval.storage.json_records import read_json, write_json
 from azd_eval.storage.jsonl_log import JsonLines, read_json_lines
-from azd_eval.storage.run_folder import RunFolder
+from azd_eval.storage.run_folder import RunFolder, read_latest_trials
+from azd_eval.storage.run_memory import RunMemory, TrialKey, read_memory
 
 _INSTRUCTIONS = "instructions.md"
+_EVENTS = "events.jsonl"
+_PROPOSALS = "proposals.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateMemory:
+    """What is known of a candidate: trials that ended, and parts of those that did not.
+
+    A trial that errored has ended, too, unless every other would have met the same error.
+    """
+
+    trials: Mapping[TrialKey, Trial]
+    parts: RunMemory
 
 
 class OptimizationFolder:
     """Writes one optimization: decisions by `record`, texts by `keep_candidate`, as they come.
 
-    `path` is a new folder of its own, as `make_run_folder` makes it.
+    `path` is a folder of its own, as `make_run_folder` makes it, or that of an earlier session.
+    What was measured and proposed then stays, in `proposals` and with each candidate; the decisions
+    follow from it and are written anew. `judging` is as in `RunFolder`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, judging: str) -> None:
         self.path = path
-        self._events = JsonLines(path / "events.jsonl")
+        self._judging = judging
+        self._memories: dict[str, CandidateMemory] = {}
+        (path / _EVENTS).unlink(missing_ok=True)
+        self._events = JsonLines(path / _EVENTS)
+        self.proposals = JsonLines(path / _PROPOSALS)
 
     def record(self, event: Mapping[str, Any]) -> None:
         self._events.record(event)
@@ -40,7 +62,34 @@ class OptimizationFolder:
 
     def open_candidate(self, candidate_id: str) -> RunFolder:
         """Open the place of a candidate's replies, verdicts and trials; the caller closes it."""
-        return RunFolder(self._candidate_path(candidate_id))
+        return RunFolder(self._candidate_path(candidate_id), self._judging)
+
+    def read_candidate(self, candidate_id: str) -> CandidateMemory:
+        """Read what was measured of a candidate before it was first asked for here."""
+        if candidate_id not in self._memories:
+            path = self._candidate_path(candidate_id)
+            ended = {
+                (trial.task_key, trial.repeat): trial
+                for trial in read_latest_trials(path, self._judging)
+                if not trial.fatal
+            }
+            memory = CandidateMemory(ended, read_memory(path, self._judging))
+            self._memories[candidate_id] = memory
+        return self._memories[candidate_id]
+
+    def read_proposals(self) -> dict[int, Proposal]:
+        """Read what earlier sessions were proposed, by attempt."""
+        known: dict[int, Proposal] = {}
+        for record in read_json_lines(self.path / _PROPOSALS):
+            match record:
+                case {
+                    "attempt": int(attempt),
+                    "instructions": str() | None as instructions,
+                    "rationale": str(rationale),
+                    "fault": str() | None as fault,
+                }:
+                    known[attempt] = Proposal(instructions, rationale, fault)
+        return known
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         write_json(self.path / "manifest.json", manifest)
@@ -53,6 +102,7 @@ class OptimizationFolder:
 
     def close(self) -> None:
         self._events.close()
+        self.proposals.close()
 
     def _candidate_path(self, candidate_id: str) -> Path:
         return self.path / "candidates" / candidate_id
@@ -87,7 +137,7 @@ def read_optimization(path: Path) -> StoredOptimization:
         path=path,
         manifest=read_json(path / "manifest.json") or {},
         summary=_read_summary(path),
-        events=tuple(read_json_lines(path / "events.jsonl")),
+        events=tuple(read_json_lines(path / _EVENTS)),
     )
 
 
@@ -114,4 +164,4 @@ def _moment(stored: StoredOptimization) -> list[str]:
 
 
 def _holds_optimization(path: Path) -> bool:
-    return (path / "events.jsonl").is_file()
+    return (path / _EVENTS).is_file()

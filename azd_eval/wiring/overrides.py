@@ -49,6 +49,9 @@ class Overrides:
     max_cost: float | None = None
     max_time_s: float | None = None
     max_iterations: int | None = None
+    strategy: str | None = None
+    proposals: int | None = None
+    hold_out: float | None = None
     seed: int | None = None
     cache: bool = True
     run_dir: Path | str | None = None
@@ -72,6 +75,9 @@ class Overrides:
             "max_cost": self.max_cost,
             "max_time_s": self.max_time_s,
             "max_iterations": self.max_iterations,
+            "strategy": self.strategy,
+            "proposals": self.proposals,
+            "hold_out": self.hold_out,
             "seed": self.seed,
         }
         tree = config.model_dump()

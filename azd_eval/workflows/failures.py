@@ -1,10 +1,12 @@
-"""Collect what a candidate missed, for the optimizer, and why it could not be measured."""
+"""Collect what a candidate missed and met, for the optimizer."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from azd_eval.domain.criterion import HIGHEST_GRADE, Criterion, Rubric
-from azd_eval.domain.optimization import FailedVerdict, Measurement
+from azd_eval.domain.ledger import Cell
+from azd_eval.domain.optimization import FailedVerdict, MetCriterion
 from azd_eval.domain.score import Score, Trial, Verdict
 from azd_eval.domain.task import Task
 
@@ -39,52 +41,55 @@ class CriteriaIndex:
         return dimension or own or Criterion(verdict.criterion, verdict.criterion)
 
 
-def collect_failures(
-    measurement: Measurement, criteria: CriteriaIndex
-) -> tuple[FailedVerdict, ...]:
-    """List every verdict short of full marks, in dataset order.
+def collect_failures(trials: Iterable[Trial], criteria: CriteriaIndex) -> tuple[FailedVerdict, ...]:
+    """List what was short of full marks at any look, in dataset order, each verdict once.
 
     In a conversation, `prompt` holds the user's messages up to that turn. The expected answer is
     never part of it.
     """
-    return tuple(failure for trial in measurement.trials for failure in _missed_in(trial, criteria))
+    found: dict[Cell, FailedVerdict] = {}
+    looks: Counter[Cell] = Counter()
+    for trial in trials:
+        for cell, is_missed, failure in _read_verdicts(trial, criteria):
+            looks[cell] += 1
+            if is_missed:
+                before = found[cell].missed if cell in found else 0
+                found[cell] = replace(failure, missed=before + 1)
+    return tuple(replace(failure, looks=looks[cell]) for cell, failure in found.items())
 
 
-def _missed_in(trial: Trial, criteria: CriteriaIndex) -> Iterator[FailedVerdict]:
+def collect_met(trials: Iterable[Trial], criteria: CriteriaIndex) -> tuple[MetCriterion, ...]:
+    """List the criteria that were met on every task at every look, those of most tasks first."""
+    tasks: dict[tuple[str, str], set[str]] = defaultdict(set)
+    described: dict[tuple[str, str], Criterion] = {}
+    missed: set[tuple[str, str]] = set()
+    for trial in trials:
+        for _, is_missed, failure in _read_verdicts(trial, criteria):
+            key = (failure.criterion.name, failure.criterion.instruction)
+            described[key] = failure.criterion
+            tasks[key].add(trial.task_key)
+            if is_missed:
+                missed.add(key)
+    found = (MetCriterion(described[key], len(tasks[key])) for key in tasks if key not in missed)
+    return tuple(sorted(found, key=lambda each: -each.tasks))
+
+
+def _read_verdicts(
+    trial: Trial, criteria: CriteriaIndex
+) -> Iterator[tuple[Cell, bool, FailedVerdict]]:
     for index, turn in enumerate(trial.turns):
         prompt = "\n\n".join(earlier.prompt for earlier in trial.turns[: index + 1])
         for score in turn.scores:
             for verdict in score.verdicts:
-                if verdict.value is not None and verdict.value < 1:
+                if verdict.value is not None:
+                    cell = (trial.task_key, index, score.evaluator, verdict.criterion)
                     criterion = criteria.find(trial, index, score, verdict)
-                    reply = turn.reply or ""
-                    yield FailedVerdict(trial.task, prompt, reply, criterion, _word(verdict))
+                    reply, reason = turn.reply or "", _word(verdict)
+                    failure = FailedVerdict(trial.task, prompt, reply, criterion, reason)
+                    yield cell, verdict.value < 1, failure
 
 
 def _word(verdict: Verdict) -> str:
     if verdict.grade is None:
         return verdict.reason
     return f"graded {verdict.grade} of {HIGHEST_GRADE}: {verdict.reason}"
-
-
-def find_fatal(measurement: Measurement) -> str | None:
-    """Name the error that every further call would meet too, if there was one."""
-    return next((trial.fatal for trial in measurement.trials if trial.fatal), None)
-
-
-def find_fault(measurement: Measurement) -> str | None:
-    """Say why nothing was scored; None when something was, or was merely left undecided."""
-    if not measurement.trials:
-        return "no task was tried"
-    if measurement.score is not None:
-        return find_fatal(measurement)
-    turns = [turn for trial in measurement.trials for turn in trial.turns]
-    errors = (turn.error for turn in turns if turn.error)
-    unusable = (
-        verdict.reason
-        for turn in turns
-        for score in turn.scores
-        for verdict in score.verdicts
-        if verdict.outcome == "unusable"
-    )
-    return find_fatal(measurement) or next(errors, None) or next(unusable, None)

@@ -1,18 +1,29 @@
 """Score every task of a dataset with one candidate."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.ports import Executor, TaskSource, TrialLog
 from azd_eval.domain.score import Trial, TrialSpec
 from azd_eval.domain.stop import StopSign
 from azd_eval.domain.tally import Tally
+from azd_eval.domain.task import Task
 
 COMPLETED = "completed"
 
 _FATAL_IN_A_ROW = 3
+
+
+class TrialPlan(Protocol):
+    """Trials to be run, drawn one by one; no more are drawn once the stop sign is up."""
+
+    @property
+    def stop(self) -> StopSign: ...
+
+    def specs(self) -> Iterator[TrialSpec]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +49,39 @@ class RunJob:
                     yield TrialSpec(task, self.candidate, repeat, index)
 
 
+@dataclass(frozen=True, slots=True)
+class LookJob:
+    """One look of an optimization at some tasks: each `repeats` times, with numbers of its own.
+
+    `places` are the tasks' places in the dataset, by key; `finished` is as in `RunJob`.
+    """
+
+    tasks: Sequence[Task]
+    candidate: Candidate
+    look: int
+    places: Mapping[str, int]
+    repeats: int = 1
+    finished: Container[tuple[str, int]] = frozenset()
+    stop: StopSign = field(default_factory=StopSign)
+
+    @property
+    def keys(self) -> list[tuple[str, int]]:
+        """All trials of the look, by task key and repeat."""
+        numbers = range(self.look * self.repeats, (self.look + 1) * self.repeats)
+        return [(task.key, repeat) for task in self.tasks for repeat in numbers]
+
+    def specs(self) -> Iterator[TrialSpec]:
+        """Draw the trials that are missing."""
+        tasks = {task.key: task for task in self.tasks}
+        for key, repeat in self.keys:
+            if self.stop.is_up:
+                return
+            if (key, repeat) not in self.finished:
+                yield TrialSpec(tasks[key], self.candidate, repeat, self.places[key])
+
+
 async def run_eval(
-    job: RunJob,
+    job: TrialPlan,
     executor: Executor,
     log: TrialLog,
     tally: Tally,

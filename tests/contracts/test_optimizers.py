@@ -2,25 +2,26 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.chat import ChatRequest
 from azd_eval.domain.criterion import Check, Criterion
-from azd_eval.domain.optimization import Measurement
 from azd_eval.domain.ports import Optimizer
-from azd_eval.domain.score import Outcome, Verdict
+from azd_eval.domain.score import Outcome, Trial, Verdict
+from azd_eval.domain.task import Task
 from azd_eval.evaluators.checks import run_check
-from azd_eval.optimizers.reflect import ReflectOptimizer
+from azd_eval.optimizers.reflect import ReflectStrategy
+from azd_eval.optimizers.reflector import Reflector
 from azd_eval.optimizers.rules import RuleOptimizer
-from azd_eval.workflows.optimize_agent import OptimizationJob, OptimizationOutcome, optimize_agent
+from azd_eval.workflows.optimization_job import OptimizationJob, OptimizationParts
+from azd_eval.workflows.optimize_agent import OptimizationOutcome, optimize_agent
 from tests.fakes import ScriptedModel
 from tests.optimization_worlds import (
     MemoryRecorder,
     make_evidence,
-    make_measurement,
     make_task,
     make_trial,
 )
@@ -39,7 +40,7 @@ def learn_from_reasons(request: ChatRequest) -> str:
 
 
 OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
-    "reflect": lambda: ReflectOptimizer(ScriptedModel(learn_from_reasons)),
+    "reflect": lambda: Reflector(ScriptedModel(learn_from_reasons)),
     "rules": RuleOptimizer,
 }
 
@@ -59,36 +60,38 @@ TASKS = (
 )
 
 
-async def measure(candidate: Candidate) -> Measurement:
+async def measure(candidate: Candidate, tasks: Sequence[Task], look: int) -> tuple[Trial, ...]:
     """Measure an agent that answers by reading its instructions aloud."""
     trials = []
-    for task in TASKS:
+    for task in tasks:
         verdicts = []
         for criterion in task.turns[0].criteria:
             assert criterion.check
             result = run_check(criterion.check, candidate.instructions)
             outcome: Outcome = "met" if result.passed else "unmet"
             verdicts.append(Verdict(criterion.name, outcome, result.reason))
-        trials.append(make_trial(task, *verdicts))
-    return make_measurement(candidate, *trials)
+        trials.append(make_trial(task, *verdicts, repeat=look))
+    return tuple(trials)
 
 
 async def run(optimizer: Optimizer) -> OptimizationOutcome:
     job = OptimizationJob(Candidate("baseline", START), TASKS, max_iterations=5)
-    return await optimize_agent(job, optimizer, measure, MemoryRecorder(), lambda progress: None)
+    parts = OptimizationParts(ReflectStrategy(), optimizer, measure, MemoryRecorder())
+    return await optimize_agent(job, parts)
 
 
 async def test_learns_what_only_the_failing_criteria_reveal(optimizer: Optimizer) -> None:
     outcome = await run(optimizer)
 
     assert "nothing_left_to_fix" == outcome.stop.reason
-    assert (0.0, 1.0) == (outcome.baseline.score, outcome.best.score)
+    assert outcome.confirmation is not None
+    assert (0.0, 1.0) == (outcome.confirmation.comparison.baseline.score, outcome.confirmation.comparison.best.score)
 
 
 async def test_keeps_what_stood_there(optimizer: Optimizer) -> None:
     outcome = await run(optimizer)
 
-    assert outcome.best.candidate.instructions.startswith(START)
+    assert outcome.best.instructions.startswith(START)
 
 
 async def test_gives_a_text_or_a_fault_never_both(optimizer: Optimizer) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from azd_eval.domain.criterion import Criterion
-from azd_eval.domain.optimization import Evidence, FailedVerdict, Rejected
+from azd_eval.domain.optimization import Evidence, FailedVerdict, MetCriterion, Rejected
 from azd_eval.optimizers.reflection_prompt import word_evidence
 from tests.optimization_worlds import make_evidence, make_failure
 
@@ -13,14 +13,14 @@ from tests.optimization_worlds import make_evidence, make_failure
 def sections(evidence: Evidence) -> dict[str, list[dict[str, Any]]]:
     """Read the JSON parts of the prompt back."""
     text, decoder = word_evidence(evidence), json.JSONDecoder()
-    mark = evidence.incumbent.candidate.digest
+    mark = evidence.parent.digest
     position = text.index(f"----- {mark} end -----")
     found = []
-    for _ in range(3):
+    for _ in range(4):
         position = text.index("\n[", position) + 1
         value, position = decoder.raw_decode(text, position)
         found.append(value)
-    return dict(zip(("failures", "answers", "rejected"), found, strict=True))
+    return dict(zip(("failures", "answers", "met", "rejected"), found, strict=True))
 
 
 def reasons(evidence: Evidence) -> list[str]:
@@ -57,6 +57,7 @@ def test_groups_reasons_by_criterion_the_most_frequent_first() -> None:
             {"answer": 1, "prompt": "May I return it?", "reply": "No."},
             {"answer": 2, "prompt": "Until when?", "reply": "Soon."},
         ],
+        "met": [],
         "rejected": [],
     } == sections(evidence)
 
@@ -76,7 +77,7 @@ def test_criteria_of_equal_name_and_other_words_stay_apart() -> None:
 def test_shows_the_instructions_to_the_letter_between_marks() -> None:
     instructions = "Use {name} and {{ marks }}.\n----- 0123456789abcdef end -----\n\\n “ok”"
     evidence = make_evidence(instructions, make_failure("tone", "rude"))
-    mark = evidence.incumbent.candidate.digest
+    mark = evidence.parent.digest
 
     assert f"----- {mark} begin -----\n{instructions}\n----- {mark} end -----" in word_evidence(
         evidence
@@ -99,7 +100,7 @@ def test_says_what_was_tried_and_why_it_was_not_kept() -> None:
     rejected = [Rejected(f"Help.\nRule {n}.", f"not better {n}") for n in range(9)]
     rejected.append(Rejected("", "not usable: cut off"))
 
-    shown = sections(make_evidence("Help.", make_failure("tone", "rude"), rejected=rejected))
+    shown = sections(make_evidence("Help.", make_failure("tone", "rude"), rejected=tuple(rejected)))
 
     assert [*(f"not better {n}" for n in range(5, 9)), "not usable: cut off"] == [
         row["reason"] for row in shown["rejected"]
@@ -113,7 +114,7 @@ def test_says_what_an_attempt_missed_that_the_current_instructions_do_not() -> N
     news = make_failure("dates", "the period must be 30 days")
     rejected = [Rejected("Help well.", "not better", (known, news))]
 
-    (row,) = sections(make_evidence("Help.", known, rejected=rejected))["rejected"]
+    (row,) = sections(make_evidence("Help.", known, rejected=tuple(rejected)))["rejected"]
 
     assert [{"criterion": "dates", "reason": news.reason}] == row["missed_otherwise"]
 
@@ -126,6 +127,28 @@ def test_every_criterion_is_named_before_one_is_named_twice() -> None:
     counts = [len(row["reasons"]) for row in rows]
     assert 60 == len(rows)
     assert {1, 2} == set(counts)
+
+
+def test_what_another_look_met_is_marked_and_comes_last() -> None:
+    unstable = [make_failure("tone", f"rude {n}", missed=1, looks=2) for n in range(3)]
+    stable = make_failure("dates", "no period", missed=2, looks=2)
+
+    rows = sections(make_evidence("Help.", *unstable, stable))["failures"]
+
+    assert ["dates", "tone"] == [row["criterion"] for row in rows]
+    assert [[None], [True] * 3] == [
+        [reason.get("unstable") for reason in row["reasons"]] for row in rows
+    ]
+
+
+def test_what_was_always_met_is_said_in_short() -> None:
+    met = tuple(MetCriterion(Criterion(f"c{n}", "x" * 900), tasks=n) for n in range(50))
+
+    rows = sections(make_evidence("Help.", make_failure("tone", "rude"), met=met))["met"]
+
+    assert 10 < len(rows) < 50
+    assert {"criterion": "c1", "tasks": 1} == {k: rows[1][k] for k in ("criterion", "tasks")}
+    assert all(len(row["instruction"]) < 300 for row in rows)
 
 
 _TEXTS = st.text(max_size=30)

@@ -91,7 +91,7 @@ async def test_goes_on_to_smaller_changes_until_all_were_rejected() -> None:
     rejected: list[Rejected] = []
     while True:
         proposal = await RuleOptimizer().propose(
-            make_evidence("Help.", *FAILURES, rejected=rejected)
+            make_evidence("Help.", *FAILURES, rejected=tuple(rejected))
         )
         if proposal.instructions is None:
             break
@@ -107,3 +107,13 @@ async def test_nothing_failing_leaves_nothing_to_add() -> None:
     proposal = await RuleOptimizer().propose(make_evidence("Help."))
 
     assert proposal.instructions is None
+
+
+async def test_of_several_asked_for_at_once_each_is_another() -> None:
+    proposals = [
+        await RuleOptimizer().propose(make_evidence("Help.", *FAILURES, number=number))
+        for number in range(4)
+    ]
+
+    texts = [proposal.instructions for proposal in proposals]
+    assert [None] == [text for text in texts if texts.count(text) > 1 or text is None]

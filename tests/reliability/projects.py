@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import azd_eval
-from azd_eval.domain.summary import OptimizationSummary, RunSummary
+from azd_eval.domain.optimization_summary import OptimizationSummary
+from azd_eval.domain.summary import RunSummary
 from tests.cli.shell import Result, Shell, connect, judge_by_name
 from tests.fake_openai import FakeOpenAI, Respond
 

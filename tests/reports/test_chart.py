@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from azd_eval.domain.chat import Usage
-from azd_eval.domain.summary import CandidateResult, OptimizationSummary, ScoreWithInterval
+from azd_eval.domain.optimization_summary import CandidateResult, OptimizationSummary
+from azd_eval.domain.summary import ScoreWithInterval
 from azd_eval.reports.chart import draw_scores
 
 _NONE = ScoreWithInterval(None, None)
@@ -22,9 +23,12 @@ def _summary(scores: list[float | None]) -> OptimizationSummary:
         None,
         "data",
         {},
+        "reflect",
+        {},
         _NONE,
         "0",
         _NONE,
+        None,
         candidates,
         1,
         1,

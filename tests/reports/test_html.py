@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azd_eval.domain.chat import Usage
+from azd_eval.domain.comparison import Comparison
+from azd_eval.domain.optimization_summary import CandidateResult, OptimizationSummary
 from azd_eval.domain.score import Score, Trial, TurnResult, Verdict, trial_score, trial_status
 from azd_eval.domain.summary import (
-    CandidateResult,
     CriterionResult,
     Gate,
-    OptimizationSummary,
     RunSummary,
     ScoreWithInterval,
     TaskCounts,
@@ -127,7 +127,23 @@ def _candidate(number: int, score: float | None, accepted: bool, text: str = "fi
         length=100 + number,
         rationale=f"{text} rationale",
         interval=None if score is None else (score - 0.1, score + 0.1),
+        difference=None if score is None or not number else score - 0.5,
     )
+
+
+_COMPARISON = Comparison(
+    baseline=ScoreWithInterval(0.4, (0.3, 0.5)),
+    best=ScoreWithInterval(0.7, (0.6, 0.8)),
+    difference=0.3,
+    interval=(0.1, 0.5),
+    p=0.02,
+    label="confirmed",
+    tasks=4,
+    looks=3,
+    fixed=5,
+    broken=1,
+    in_sample=False,
+)
 
 
 def _optimization(text: str = "fine", **changes) -> OptimizationSummary:
@@ -138,6 +154,9 @@ def _optimization(text: str = "fine", **changes) -> OptimizationSummary:
         config=None,
         dataset=f"{text}.jsonl",
         models={"optimizer": f"{text} model"},
+        strategy="reflect",
+        tasks={"learning": 6, "held_out": 4},
+        held_out=_COMPARISON,
         baseline=ScoreWithInterval(0.5, (0.4, 0.6)),
         best_id="candidate_1",
         best=ScoreWithInterval(0.75, (0.6, 0.85)),
@@ -153,6 +172,7 @@ def _optimization(text: str = "fine", **changes) -> OptimizationSummary:
         stop_message=f"{text} stop",
         usage=Usage(),
         duration_s=1.0,
+        noise="2 of 9 verdicts changed",
         diff=f"@@ -1 +1 @@\n-be {text}\n+be very {text}\n same",
         notes=(f"{text} note",),
     )
@@ -362,6 +382,19 @@ def test_the_winner_has_a_star_and_every_candidate_its_reason():
     assert "candidate_2 0.60 +0.10 ✗ rejected fine reason 2" in page.text
     assert "candidate_3 \N{EN DASH} \N{EN DASH} ✗ rejected fine reason 3" in page.text
     assert "fine stop (max_iterations, after 3 iterations and 12 trials)" in page.text
+
+
+def test_it_says_how_sure_it_is_and_what_cannot_be_known():
+    page = Page(render_optimization(_optimization(), _TEXTS)).text
+    in_sample = replace(_COMPARISON, label="not distinguishable", in_sample=True)
+    unsure = Page(render_optimization(_optimization(held_out=in_sample), _TEXTS)).text
+    stopped = Page(render_optimization(_optimization(held_out=None), _TEXTS)).text
+
+    assert "confirmed +0.30 (95 % interval +0.10 to +0.50) on the 4 tasks held out" in page
+    assert "5 verdicts fixed, 1 broken. Better by more than chance." in page
+    assert "Noise: 2 of 9 verdicts changed." in page
+    assert "of other questions it says nothing" in unsure
+    assert "not confirmed It stopped before the last comparison" in stopped
 
 
 def test_changes_carry_signs_beside_colours():

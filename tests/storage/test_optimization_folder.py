@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from azd_eval.domain.candidate import Candidate
+from azd_eval.domain.optimization import Proposal
 from azd_eval.domain.score import Verdict
 from azd_eval.errors import InputError
 from azd_eval.storage.optimization_folder import (
@@ -17,14 +19,14 @@ from azd_eval.storage.optimization_folder import (
 )
 from azd_eval.storage.run_folder import read_trials
 from azd_eval.storage.run_ids import make_run_folder
-from tests.optimization_worlds import make_task, make_trial
+from tests.optimization_worlds import make_errored_trial, make_task, make_trial
 
 TEXT = "Use {name}.\r\nLine\u2028two\rthree\n\n“quoted” 日本語"
 
 
 def write_optimization(path: Path) -> OptimizationFolder:
     path.mkdir(parents=True)
-    folder = OptimizationFolder(path)
+    folder = OptimizationFolder(path, "judging")
     folder.write_manifest({"agent": "support"})
     folder.record({"event": "decided", "id": "baseline"})
     folder.keep_candidate(Candidate("baseline", TEXT))
@@ -70,7 +72,7 @@ def test_a_torn_last_line_is_passed_over(tmp_path: Path) -> None:
 def test_instructions_are_kept_to_the_letter(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
-    folder = OptimizationFolder(tmp_path_factory.mktemp("optimization"))
+    folder = OptimizationFolder(tmp_path_factory.mktemp("optimization"), "judging")
     folder.keep_candidate(Candidate("candidate_1", text))
     folder.close()
 
@@ -98,6 +100,38 @@ def test_an_unknown_candidate_is_refused_naming_the_known(tmp_path: Path, name: 
         candidate_instructions(folder.path, name)
 
     assert "baseline" in (caught.value.hint or "")
+
+
+def test_a_further_session_knows_what_was_measured_and_proposed(tmp_path: Path) -> None:
+    folder = write_optimization(tmp_path / "optimization")
+    task = make_task("a", "tone")
+    trials = (
+        make_trial(task, Verdict("tone", "met")),
+        make_errored_trial(task, repeat=1),
+        make_errored_trial(task, repeat=2, fatal="the key was refused"),
+    )
+    log = folder.open_candidate("baseline")
+    for trial in trials:
+        log.append(trial)
+    log.close()
+    folder.proposals.record({"attempt": 1, **asdict(Proposal("Help.", "because"))})
+    folder.proposals.record({"attempt": 2, **asdict(Proposal(None, fault="refused"))})
+    folder.close()
+    with open(folder.path / "proposals.jsonl", "ab") as file:
+        file.write(b'{"attempt": 3, "instr')
+
+    again = OptimizationFolder(folder.path, "judging")
+    other = OptimizationFolder(folder.path, "another judging")
+
+    assert trials[:2] == tuple(again.read_candidate("baseline").trials.values())
+    assert {} == other.read_candidate("baseline").trials
+    assert {1: Proposal("Help.", "because"), 2: Proposal(None, fault="refused")} == (
+        again.read_proposals()
+    )
+    # Decisions follow from what is known, and are written anew.
+    assert () == read_optimization(folder.path).events
+    again.close()
+    other.close()
 
 
 def test_trials_of_each_candidate_stay_apart(tmp_path: Path) -> None:

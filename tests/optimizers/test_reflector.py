@@ -3,10 +3,9 @@ from typing import Any
 
 import pytest
 
-from azd_eval.domain.chat import ChatReply, ChatRequest
-from azd_eval.domain.task import Task, Turn
+from azd_eval.domain.chat import ChatReply
 from azd_eval.errors import ModelError
-from azd_eval.optimizers.reflect import ReflectOptimizer
+from azd_eval.optimizers.reflector import Reflector
 from tests.fakes import ScriptedModel
 from tests.optimization_worlds import make_evidence, make_failure
 
@@ -22,7 +21,7 @@ def answer(**fields: Any) -> str:
 async def test_proposes_what_the_model_wrote() -> None:
     model = ScriptedModel(lambda request: answer())
 
-    proposal = await ReflectOptimizer(model).propose(EVIDENCE)
+    proposal = await Reflector(model).propose(EVIDENCE)
 
     assert (REVISED, "The window was missing.", None) == (
         proposal.instructions,
@@ -31,12 +30,12 @@ async def test_proposes_what_the_model_wrote() -> None:
     )
 
 
-async def test_asks_once_as_optimizer_with_a_schema_and_the_iteration() -> None:
+async def test_asks_once_as_optimizer_with_a_schema_and_the_attempt() -> None:
     model = ScriptedModel(lambda request: answer())
     parameters = {"temperature": 1.0}
 
-    await ReflectOptimizer(model, parameters).propose(
-        make_evidence(CURRENT, *EVIDENCE.failures, iteration=7)
+    await Reflector(model, parameters).propose(
+        make_evidence(CURRENT, *EVIDENCE.failures, attempt=7)
     )
 
     (request,) = model.history
@@ -57,7 +56,7 @@ async def test_asks_once_as_optimizer_with_a_schema_and_the_iteration() -> None:
     ],
 )
 async def test_reads_json_however_it_is_wrapped(reply: str) -> None:
-    proposal = await ReflectOptimizer(ScriptedModel(lambda request: reply)).propose(EVIDENCE)
+    proposal = await Reflector(ScriptedModel(lambda request: reply)).propose(EVIDENCE)
 
     assert REVISED == proposal.instructions
 
@@ -67,7 +66,7 @@ async def test_an_unreadable_answer_is_asked_for_once_more() -> None:
         lambda request: answer() if len(request.messages) > 2 else "I would add a rule."
     )
 
-    proposal = await ReflectOptimizer(model).propose(EVIDENCE)
+    proposal = await Reflector(model).propose(EVIDENCE)
 
     assert REVISED == proposal.instructions
     assert 2 == len(model.history)
@@ -100,7 +99,7 @@ async def test_an_unreadable_answer_is_asked_for_once_more() -> None:
     ],
 )
 async def test_what_is_no_complete_text_is_a_fault(reply: str | ChatReply) -> None:
-    proposal = await ReflectOptimizer(ScriptedModel(lambda request: reply)).propose(EVIDENCE)
+    proposal = await Reflector(ScriptedModel(lambda request: reply)).propose(EVIDENCE)
 
     assert proposal.instructions is None
     assert proposal.fault
@@ -109,7 +108,7 @@ async def test_what_is_no_complete_text_is_a_fault(reply: str | ChatReply) -> No
 async def test_a_cut_answer_says_so() -> None:
     model = ScriptedModel(lambda request: ChatReply(answer()[:40], "length", output_tokens=99))
 
-    proposal = await ReflectOptimizer(model).propose(EVIDENCE)
+    proposal = await Reflector(model).propose(EVIDENCE)
 
     assert "cut off" in (proposal.fault or "")
 
@@ -119,7 +118,7 @@ async def test_a_whole_text_in_one_fence_is_taken(fence: str) -> None:
     end = fence.rstrip("abcdefghijklmnopqrstuvwxyz")
     reply = f"The revised instructions:\n\n{fence}\n{REVISED}\n{end}\n\nThat should help."
 
-    proposal = await ReflectOptimizer(ScriptedModel(lambda request: reply)).propose(EVIDENCE)
+    proposal = await Reflector(ScriptedModel(lambda request: reply)).propose(EVIDENCE)
 
     assert REVISED == proposal.instructions
 
@@ -128,19 +127,21 @@ async def test_errors_of_the_model_pass() -> None:
     error = ModelError("no credit is left", code="no_credit")
 
     with pytest.raises(ModelError, match="no credit"):
-        await ReflectOptimizer(ScriptedModel(lambda request: error)).propose(EVIDENCE)
+        await Reflector(ScriptedModel(lambda request: error)).propose(EVIDENCE)
 
 
-async def test_the_expected_answer_never_reaches_the_model() -> None:
-    asked: list[ChatRequest] = []
+async def test_the_rules_that_were_changed_are_named() -> None:
+    changes = [
+        {"rule": "return window", "change": "added", "why": "the window was missing"},
+        {"rule": "tone", "change": "invented", "why": "no such change"},
+        "none",
+    ]
 
-    def respond(request: ChatRequest) -> str:
-        asked.append(request)
-        return answer()
+    proposal = await Reflector(ScriptedModel(lambda request: answer(changes=changes))).propose(
+        EVIDENCE
+    )
 
-    task = Task("refund", (Turn("May I return it?", expected="SECRET-ANSWER"),))
-    evidence = make_evidence(CURRENT, *EVIDENCE.failures, tasks=[task])
-
-    await ReflectOptimizer(ScriptedModel(respond)).propose(evidence)
-
-    assert "SECRET-ANSWER" not in repr(asked)
+    assert (
+        "The window was missing.\n- added: return window (the window was missing)"
+        == proposal.rationale
+    )

@@ -1,0 +1,35 @@
+from azd_eval.domain.faults import find_fault
+from azd_eval.domain.score import Verdict
+from tests.optimization_worlds import make_errored_trial, make_task, make_trial
+
+
+def test_finds_the_fault_of_what_was_not_measured() -> None:
+    task = make_task("a", "tone")
+    good = make_trial(task, Verdict("tone", "met"))
+    unusable = make_trial(task, Verdict("tone", "unusable", "the judge failed: no answer"))
+    undecided = make_trial(task, Verdict("tone", "undecided", "offline"))
+    fatal = make_errored_trial(task, "the key was refused", fatal="the key was refused")
+
+    faults = [
+        find_fault(trials)
+        for trials in (
+            (),
+            (good,),
+            (undecided,),
+            (good, make_errored_trial(task)),
+            (make_errored_trial(task),),
+            (unusable,),
+            (good, fatal),
+        )
+    ]
+
+    expected = [
+        "no task was tried",
+        None,
+        None,
+        None,
+        "the agent timed out",
+        "the judge failed: no answer",
+        "the key was refused",
+    ]
+    assert expected == faults
