@@ -67,17 +67,17 @@ class DocumentDataset:
         return str(self.path)
 
     def __iter__(self) -> Iterator[Task]:
-        return (task for _, task in self.numbered())
+        document = read_document(self.path, self.rules)
+        return (apply_defaults(task, document.header.evaluators) for task in document.tasks)
 
     def numbered(self) -> Iterator[tuple[int, Task]]:
         """Walk the tasks with the lines on which their items begin."""
-        document = read_document(self.path, self.rules)
+        tasks = tuple(self)
         file = read_json(self.path, "dataset_file")
         shape, _ = read_shape(file.tree)
         items = shape.items if shape else ()
-        lines = file.find_line_numbers([(*items, index) for index in range(len(document.tasks))])
-        for line, task in zip(lines, document.tasks, strict=True):
-            yield line, apply_defaults(task, document.header.evaluators)
+        lines = file.find_line_numbers([(*items, index) for index in range(len(tasks))])
+        yield from zip(lines, tasks, strict=True)
 
     def inspect(self) -> Inspection:
         """Read the whole file and tell every problem."""
