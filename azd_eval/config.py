@@ -160,7 +160,7 @@ class EvalConfig(_Strict):
 
     name: str | None = Field(default=None, description="name of the suite; default: the agent's")
     agent: AgentConfig
-    dataset_file: Text | None = Field(default=None, description="tasks, as JSONL or CSV")
+    dataset_file: Text | None = Field(default=None, description="tasks, as JSONL, JSON or CSV")
     dataset: DatasetReference | None = Field(default=None, description="azd's later spelling")
     validation_dataset: DatasetReference | None = Field(
         default=None, description="tasks to hold out from `optimize`, a path or azd's map"
