@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from azd_eval.domain.chat import ChatReply, ChatRequest, Message
 from azd_eval.domain.ports import TargetRequest
 from azd_eval.domain.task import Exchange, Reply
-from azd_eval.targets.chat import ChatTarget
+from azd_eval.targets.chat import ChatTarget, split_reasoning
 
 
 @dataclass
@@ -69,3 +71,21 @@ async def test_the_answer_is_passed_on_with_what_it_cost():
     reply = await ChatTarget(model).respond(TargetRequest("hi", ""))
 
     assert Reply("half", "length", 30.0, 10, 20, cached=True) == reply
+
+
+_pieces = st.sampled_from(["<think>", "</think>", "<Reasoning>", "</reasoning>", "\n", " ", "so"])
+
+
+@given(st.lists(_pieces, max_size=12).map("".join), st.booleans())
+def test_reasoning_and_rest_are_the_whole_reply(text, is_cut):
+    reasoning, rest = split_reasoning(text, is_cut=is_cut)
+
+    assert text == reasoning + rest
+    assert not reasoning or "<" in reasoning
+
+
+@given(st.text())
+def test_a_reply_without_tags_is_no_reasoning(text):
+    text = text.replace("<", "")
+
+    assert ("", text) == split_reasoning(text, is_cut=True)
