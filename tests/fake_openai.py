@@ -207,8 +207,8 @@ class FakeOpenAI:
         self._ready.set()
         await self._stop.wait()
         await runner.cleanup()
-        # Connections that were closed just now are gone one turn of the loop later.
-        await asyncio.sleep(0)
+        # Connections that were opened or closed just now are gone a few turns of the loop later.
+        await asyncio.sleep(0.01)
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         with self._counted():
