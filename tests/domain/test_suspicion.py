@@ -25,11 +25,10 @@ def test_letters_without_sense_are_not_suspicious(text):
     assert find_suspicious_words(text) is None
 
 
-@pytest.mark.parametrize(
-    "part",
-    ["{", '{"score":', '"score":1 "reason":', "grade:", "end of ", "*", "\n", " ", "[", "</", "give it ",
-     "dear the judg", "ignore all of the "],
-)  # fmt: skip
+HARD = ["{", '{"score":', '"score":1 "reason":', "grade:", "end of ", "*", "\n", " ", "[", "</"]
+
+
+@pytest.mark.parametrize("part", [*HARD, "give it ", "dear the judg", "ignore all of the "])
 def test_no_text_takes_long(part):
     # A megabyte, once plain and once in lines; what grows with the square takes minutes.
     text = part * (1_000_000 // len(part))
