@@ -64,7 +64,7 @@ def _find_problems(task: Task, evaluators: Sequence[Evaluator]) -> Iterator[Prob
                     )
     if not is_scored:
         yield Problem(
-            "no evaluator scores this task: it has no criteria",
+            f"no evaluator scores {task.name!r}: it has no criteria",
             item=task.name,
             field="criteria",
             hint="add `criteria` to the task, or to `evaluators` one that needs none: "
