@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 from typer.core import TyperGroup
 
-from azd_eval.cli.app import build_app
+from azd_eval.cli.app import build_app, build_runevals
 
 ROOT = Path(__file__).parent.parent
 CLI_PAGE = ROOT / "docs" / "cli.md"
@@ -26,11 +26,10 @@ _TREE = re.compile(r"(<!-- tree: `make docs` writes it -->\n).*?(<!-- end of tre
 
 def walk_commands() -> Iterator[tuple[str, typer.Context]]:
     """Yield every command that is not hidden: how it is typed, and its context."""
-    root = typer.main.get_command(build_app())
-    context = typer.Context(
-        root, info_name="azd-eval", terminal_width=WIDTH, **root.context_settings
-    )
-    yield from _walk("azd-eval", context)
+    for name, app in (("azd-eval", build_app()), ("runevals", build_runevals())):
+        root = typer.main.get_command(app)
+        context = typer.Context(root, info_name=name, terminal_width=WIDTH, **root.context_settings)
+        yield from _walk(name, context)
 
 
 def _walk(path: str, context: typer.Context) -> Iterator[tuple[str, typer.Context]]:

@@ -76,7 +76,7 @@ def fault_of(words: list[str]) -> str | None:
     if words[0] == "make":
         targets = re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE)
         return next((word for word in words[1:] if "=" not in word and word not in targets), None)
-    if words[0] != "azd-eval":
+    if words[0] not in ("azd-eval", "runevals"):
         return None
     commands = dict(walk_commands())
     path = words[0]
@@ -107,6 +107,8 @@ def test_shell_blocks_name_real_commands_and_flags(page: str) -> None:
     ("line", "fault"),
     [
         ("azd-eval eval run --json", None),
+        ("runevals --prompts A B --expected X Y", None),
+        ("runevals --promts A", "--promts of runevals"),
         ("azd-eval optimize my-agent --max-iterations=3", None),
         ("azd-eval eval walk", "walk of azd-eval eval"),
         ("azd-eval eval run --jsno", "--jsno of azd-eval eval run"),

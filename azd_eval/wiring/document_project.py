@@ -59,12 +59,14 @@ class DocumentProject:
     replays: bool = False
 
     def read(self, path: Path, *, strict: bool = False) -> Document:
-        """Read a document; raises `FilesRefused` with all its problems."""
-        rules = TaskRules(
-            strict=strict,
-            find_pattern_fault=pattern_fault,
-            custom_evaluators=frozenset(each.name for each in self.evaluators.own),
-        )
+        """Read a document that can be run here; raises `FilesRefused` with all its problems.
+
+        With `strict`, the official schema must take it, too.
+        """
+        if strict:
+            read_document(path, TaskRules(strict=True))
+        own = frozenset(each.name for each in self.evaluators.own)
+        rules = TaskRules(find_pattern_fault=pattern_fault, custom_evaluators=own)
         return read_document(path, rules)
 
     @property

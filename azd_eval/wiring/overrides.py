@@ -82,9 +82,7 @@ class Overrides:
         }
         tree = config.model_dump()
         tree["agent"] |= _given({"name": self.agent, "model": self.model})
-        if self.callable is not None:
-            place = _locate_callable(self.callable)
-            tree["agent"] |= {"kind": "python", "callable": place}
+        tree["agent"] |= _locate_callable(self.callable)
         tree["options"] |= _given(options)
         tree |= _given({"name": self.name})
         if self.evaluators:
@@ -104,10 +102,13 @@ class Overrides:
         return changed
 
 
-def _locate_callable(name: str) -> str:
-    """Make a file absolute: on the command line it is relative to the shell."""
+def _locate_callable(name: str | None) -> dict[str, object]:
+    """Give what makes an agent of a function; here, a file is relative to the shell."""
+    if name is None:
+        return {}
     source, _, function = name.rpartition(":")
-    return f"{Path(source).absolute()}:{function}" if source.endswith(".py") else name
+    place = f"{Path(source).absolute()}:{function}" if source.endswith(".py") else name
+    return {"kind": "python", "callable": place}
 
 
 def _read_evaluator(

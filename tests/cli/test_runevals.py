@@ -377,6 +377,9 @@ class TestFlags:
             (["--compare", "a.json", "a.json"], "'a.json' is no result"),
             (["--prompts-file", "a.json", "--category", "nowledge"], "no task matches"),
             (["--prompts", "A", "--fail-under", "70"], "--fail-under"),
+            (["--prompts-file", "b.json"], "did you mean `Relevance`?"),
+            (["--prompts-file", "b.json", "--strict"], "did you mean `Relevance`?"),
+            (["--prompts-file", "c.json"], "ExactMatch needs `expected_response`"),
             (
                 ["--prompts-file", "a.json", "--prompts-file", "a.json", "--output", "r.json"],
                 "`--output` goes with one document, not with 2",
@@ -393,6 +396,8 @@ class TestFlags:
         monkeypatch.setattr("sys.stdin", io.StringIO())
         write_agent(shell)
         shell.write("a.json", make_document({"prompt": "One?", "category": "knowledge"}))
+        shell.write("b.json", make_document("One?", default_evaluators={"relevance": {}}))
+        shell.write("c.json", make_document("One?", default_evaluators={"ExactMatch": {}}))
 
         code = run_guarded(build_runevals(), read_words(arguments), "runevals")
 
