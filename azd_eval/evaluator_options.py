@@ -18,7 +18,8 @@ def _as_whole(value: object) -> object:
 
 
 # JSON Schema takes 1.0 for a whole number.
-WholeNumber = Annotated[int, BeforeValidator(_as_whole, json_schema_input_type=int), Field(ge=1)]
+Whole = Annotated[int, BeforeValidator(_as_whole, json_schema_input_type=int)]
+WholeNumber = Annotated[Whole, Field(ge=1)]
 
 
 class _Closed(BaseModel):

@@ -2,19 +2,15 @@
 
 from typing import Annotated, Any, Literal, Required
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, with_config
+from pydantic import AfterValidator, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
+
+from azd_eval.evaluator_options import Whole
 
 CLOSED = ConfigDict(extra="forbid", strict=True)
 OPEN = ConfigDict(extra="allow", strict=True)
 
 
-def _as_whole(value: object) -> object:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-# JSON Schema takes 1.0 for a whole number.
-Whole = Annotated[int, BeforeValidator(_as_whole, json_schema_input_type=int)]
 Count = Annotated[Whole, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Grade = Annotated[float, Field(ge=1, le=5)]

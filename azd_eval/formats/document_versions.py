@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from azd_eval.formats.faults import Fault, Loc, show
+from azd_eval.evaluator_options import OPTIONS
+from azd_eval.formats.faults import Fault, Loc, name_kind, show
 
 NEWEST_MINOR = 11
 
-_VERSION = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)")
+_VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
 _OFFICIAL = re.compile(r"1\.[0-9]+\.[0-9]+")
 _WRITE = 'write `"schemaVersion": "1.6.0"`'
 
@@ -45,7 +46,7 @@ def find_version_faults(version: object) -> list[Fault]:
     loc = ("schemaVersion",)
     match = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if match is None:
-        shown = show(version) if isinstance(version, str) else version
+        shown = show(version) if isinstance(version, str) else name_kind(version)
         return [Fault(loc, f"expected a version such as 1.6.0, got {shown}", _WRITE)]
     major, minor, _ = map(int, match.groups())
     if major != 1:
@@ -91,9 +92,13 @@ def _find_fields(loc: Loc, part: Mapping[str, Any]) -> Iterator[tuple[Loc, str, 
     for key in ("default_evaluators", "evaluators"):
         named = part.get(key)
         for name, options in named.items() if isinstance(named, dict) else ():
-            yield (*loc, key, name), f"`{name}`", _EVALUATORS.get(name, 0)
+            where = (*loc, key, name)
+            if name in OPTIONS:
+                yield where, f"`{name}`", _EVALUATORS.get(name, 0)
+            else:
+                yield where, "an evaluator of one's own", 6
             if isinstance(options, dict) and options.get("citation_format") == "markdown":
-                yield (*loc, key, name), "the citation format `markdown`", 8
+                yield where, "the citation format `markdown`", 8
 
 
 def _listed(value: object) -> Sequence[dict[str, Any]]:

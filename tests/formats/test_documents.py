@@ -332,6 +332,7 @@ def test_what_is_no_document_is_told(tree: Any, message: str, field: str | None)
         ("1.0", "error", "such as 1.6.0"),
         ("1.0.0-beta", "error", "such as 1.6.0"),
         (1, "error", "such as 1.6.0"),
+        (f"1.{'9' * 5000}.0", "error", "such as 1.6.0"),
         ("1.99.0", "note", "newer than"),
     ],
 )
@@ -351,6 +352,7 @@ def test_other_majors_are_refused_and_newer_minors_noted(
         ({}, {"default_evaluators": {}}, 2),
         ({"evaluators": {"Similarity": {}}, "expected_response": "e"}, {}, 3),
         ({"evaluators": {"Citations": {"citation_format": "markdown"}}}, {}, 8),
+        ({"diagnostics": {}}, {}, 6),
         ({"tags": []}, {}, 9),
         ({"allowed_tools": []}, {}, 11),
     ],
@@ -364,6 +366,15 @@ def test_what_is_newer_than_the_stated_version_is_used_with_a_note(
 
     assert "note" == problem.severity
     assert f"came with schema version 1.{minor}.0; this is {stated}" in problem.message
+
+
+def test_an_evaluator_of_ones_own_is_newer_than_the_first_ones() -> None:
+    item = {"prompt": "p", "evaluators": {"tone": {}}}
+    rules = TaskRules(custom_evaluators=frozenset({"tone"}))
+
+    assert (
+        "came with schema version 1.6.0" in only_problem(item, version="1.5.0", rules=rules).message
+    )
 
 
 @pytest.mark.parametrize("name", ["Similarity", "ExactMatch", "PartialMatch"])
