@@ -57,8 +57,7 @@ class _Review:
         custom = self.rules.custom_evaluators
         yield from find_evaluator_faults(("default_evaluators",), default, custom)
         yield from find_newer_features(root["schemaVersion"], root, self.shape.items)
-        items = root.get("items")
-        for index, item in enumerate(items if isinstance(items, list) else ()):
+        for index, item in enumerate(self.shape.rows):
             loc = (*self.shape.items, index)
             yield from self._review_item(loc, item)
             try:

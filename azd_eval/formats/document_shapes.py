@@ -22,6 +22,18 @@ class Shape:
     items: Loc
     is_legacy: bool
 
+    @property
+    def rows(self) -> list[Any]:
+        """The items, none where the document holds something else in their place."""
+        items = self.root.get("items")
+        return items if isinstance(items, list) else []
+
+    def find_index(self, loc: Loc) -> int | None:
+        """Give the index of the item that a path leads into."""
+        depth = len(self.items)
+        index = loc[depth] if len(loc) > depth and loc[:depth] == self.items else None
+        return index if isinstance(index, int) else None
+
 
 def read_shape(tree: object) -> tuple[Shape | None, list[Fault]]:
     """Tell the shape of a document; None with the faults of what has none."""

@@ -11,6 +11,7 @@ from azd_eval.domain.task import Task
 from azd_eval.errors import FilesRefused, InputError, Problem
 from azd_eval.evaluator_options import SYSTEM_DEFAULTS
 from azd_eval.formats.document_items import EvaluatorMap, apply_defaults, build_item, build_tasks
+from azd_eval.formats.document_rows import OUR_KEY
 from azd_eval.formats.document_rules import find_document_faults
 from azd_eval.formats.document_schema import find_schema_faults
 from azd_eval.formats.document_shapes import Shape, read_shape
@@ -67,7 +68,9 @@ class DocumentDataset:
         return str(self.path)
 
     def __iter__(self) -> Iterator[Task]:
-        document = read_document(self.path, self.rules)
+        inspection, document = _read(self.path, self.rules)
+        if document is None:
+            raise FilesRefused(inspection.problems)
         return (apply_defaults(task, document.header.evaluators) for task in document.tasks)
 
     def numbered(self) -> Iterator[tuple[int, Task]]:
@@ -85,8 +88,12 @@ class DocumentDataset:
 
 
 def read_document(path: Path, rules: TaskRules = PLAIN_RULES) -> Document:
-    """Read a document that is to be run; raises `FilesRefused` with all its problems."""
-    inspection, document = _read(path, rules)
+    """Read a document that is to be run; raises `FilesRefused` with all its problems.
+
+    What the official schema takes and no run can, such as an unknown evaluator, is a problem with
+    strict rules too.
+    """
+    inspection, document = _read(path, rules, is_to_run=True)
     if document is None:
         raise FilesRefused(inspection.problems)
     return document
@@ -121,7 +128,9 @@ def make_header(tasks: Iterable[Task]) -> DocumentHeader:
     return replace(header, schema_version=find_lowest_version(root))
 
 
-def _read(path: Path, rules: TaskRules) -> tuple[Inspection, Document | None]:
+def _read(
+    path: Path, rules: TaskRules, *, is_to_run: bool = False
+) -> tuple[Inspection, Document | None]:
     head = read_head(path)
     if isinstance(head, Problem):
         return Inspection(0, (head,)), None
@@ -131,15 +140,19 @@ def _read(path: Path, rules: TaskRules) -> tuple[Inspection, Document | None]:
         return Inspection(0, error.problems), None
     except InputError as error:
         return Inspection(0, (Problem(error.message, hint=error.hint),)), None
-    return _review(file, rules)
+    return _review(file, rules, is_to_run=is_to_run)
 
 
-def _review(file: JsonFile, rules: TaskRules) -> tuple[Inspection, Document | None]:
+def _review(
+    file: JsonFile, rules: TaskRules, *, is_to_run: bool
+) -> tuple[Inspection, Document | None]:
     shape, faults = read_shape(file.tree)
     if rules.strict:
         faults = find_schema_faults(file.tree)
-    elif shape is not None:
-        faults = find_document_faults(shape, rules)
+    # The official schema takes anything under our key.
+    is_enough = rules.strict and (faults or not (is_to_run or OUR_KEY in file.text))
+    if shape is not None and not is_enough:
+        faults = find_document_faults(shape, replace(rules, strict=False))
     is_good = all(fault.severity != "error" for fault in faults)
     document = _build(shape) if is_good and shape is not None else None
     if document is not None and shape is not None:
@@ -158,13 +171,13 @@ def _build(shape: Shape) -> Document:
     header = DocumentHeader(
         root["schemaVersion"], root.get("default_evaluators"), carried, shape.is_legacy
     )
-    return Document(header, build_tasks(root["items"]))
+    return Document(header, build_tasks(shape.rows))
 
 
 def _find_repeated(shape: Shape) -> Iterator[Fault]:
     """Warn of what was meant to tell items apart and does not."""
     first: dict[tuple[str, str], int] = {}
-    for index, item in enumerate(shape.root["items"]):
+    for index, item in enumerate(shape.rows):
         for key in ("name", "testId"):
             value = item.get(key)
             if not value or first.setdefault((key, value), index) == index:
@@ -176,25 +189,14 @@ def _find_repeated(shape: Shape) -> Iterator[Fault]:
 
 def _name_item(shape: Shape | None, loc: Loc) -> str | None:
     """Name the item that holds a fault, as its results will be."""
-    items = shape.root.get("items") if shape else None
-    if shape is None or not isinstance(items, list) or len(loc) <= len(shape.items):
-        return None
-    index = loc[len(shape.items)]
-    item = items[index] if loc[: len(shape.items)] == shape.items and isinstance(index, int) else {}
-    if not isinstance(item, dict):
-        return None
-    names = (item.get(key) for key in ("name", "testId"))
+    index = shape.find_index(loc) if shape else None
+    item = shape.rows[index] if shape and index is not None else None
+    names = [item.get(key) for key in ("name", "testId")] if isinstance(item, dict) else []
     return next((name for name in names if isinstance(name, str) and name.strip()), None)
 
 
 def _count_good(shape: Shape | None, faults: Iterable[Fault]) -> int:
-    items = shape.root.get("items") if shape else None
-    if shape is None or not isinstance(items, list):
+    if shape is None:
         return 0
-    depth = len(shape.items)
-    bad = {
-        fault.loc[depth]
-        for fault in faults
-        if fault.severity == "error" and len(fault.loc) > depth and fault.loc[:depth] == shape.items
-    }
-    return len(items) - len(bad)
+    bad = {shape.find_index(fault.loc) for fault in faults if fault.severity == "error"}
+    return len(shape.rows) - len(bad - {None})

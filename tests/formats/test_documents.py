@@ -576,6 +576,24 @@ def test_strict_takes_the_official_schema_and_nothing_else() -> None:
     assert ["items[0].testId"] == [problem.field for problem in inspection.problems]
 
 
+@pytest.mark.parametrize("ours", [{"criteria": 5}, {"fields": {"prompt": 5}}, {"context": 1}])
+def test_what_stands_under_our_key_is_checked_with_strict_rules_too(ours: Any) -> None:
+    path = write(document({"prompt": "p", "extensions": {"azd_eval": ours}}))
+
+    assert not DocumentDataset(path, TaskRules(strict=True)).inspect().is_good
+
+
+def test_what_no_run_can_use_is_refused_with_strict_rules_only_when_it_is_run() -> None:
+    path = write(document({"prompt": "p", "evaluators": {"Similarity": {}, "relevance": {}}}))
+    strict = TaskRules(strict=True)
+
+    assert DocumentDataset(path, strict).inspect().is_good
+    assert 1 == len(list(DocumentDataset(path, strict)))
+    with pytest.raises(FilesRefused, match="unknown evaluator") as refused:
+        read_document(path, strict)
+    assert "Similarity needs `expected_response`" in str(refused.value)
+
+
 def test_tasks_are_numbered_by_the_lines_of_their_items() -> None:
     path = write(document({"prompt": "a"}, {"prompt": "b"}))
     lines = path.read_text(encoding="utf-8").splitlines()
