@@ -89,7 +89,7 @@ def lint_tasks(tasks: Iterable[Task]) -> Iterator[Problem]:
     count = signals = 0
     for task in tasks:
         count += 1
-        signals += sum(len(turn.criteria) for turn in task.turns)
+        signals += sum(len(turn.criteria) + len(turn.evaluators) for turn in task.turns)
         yield from _lint_criteria(task)
         yield from prompts.lint(task)
         if found := [kind for kind, sign in missing.items() if _is_of_kind(task, kind, sign)]:

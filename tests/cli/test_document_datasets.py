@@ -99,3 +99,11 @@ def test_the_vendors_suites_are_linted(shell):
 
     assert 0 == checked.code
     assert all(file["ok"] for file in checked.json["files"])
+
+
+def test_the_evaluators_of_a_document_are_signals(shell):
+    shell.write("evals.json", json.dumps(DOCUMENT))
+
+    linted = shell("dataset", "validate", "--lint", "evals.json")
+
+    assert "2 tasks with 5 evaluation signals" in linted.stdout
