@@ -90,7 +90,9 @@ def _check_dataset(name: str, content: bytes) -> None:
         if inspection.is_good:
             assert tasks
             assert inspection.tasks == len(tasks) == len({task.name for task in tasks})
-            _check_copies(tasks)
+            # The official schema takes names of evaluators that no run knows.
+            if not rules.strict:
+                _check_copies(tasks)
 
 
 def _check_copies(tasks: list[Task]) -> None:
