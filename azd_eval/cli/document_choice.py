@@ -83,10 +83,10 @@ def _read_all(
     places: list[Path], flags: DocumentFlags, project: DocumentProject, console: Console
 ) -> Iterator[tuple[Path, Document]]:
     for place in places:
-        if flags.upgrade:
+        if flags.upgrade and not flags.dry_run:
             _upgrade(place, console)
         document = project.read(place, strict=flags.strict)
-        if document.header.is_legacy and asks_questions(flags):
+        if document.header.is_legacy and asks_questions(flags) and not flags.dry_run:
             question = f"{place} states no schemaVersion. Write it in the versioned form?"
             if console.confirm(f"{question} A backup is kept.", default=True):
                 _upgrade(place, console)

@@ -1,6 +1,6 @@
 """`runevals`: run evaluation documents, one after the other, or compare two results."""
 
-import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,23 +12,23 @@ from azd_eval.cli.document_view import show_comparison, show_document, show_tota
 from azd_eval.cli.eval_run import GATE_MISSED, read_flag, show_plan
 from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
 from azd_eval.cli.interrupt import run_until_interrupted
-from azd_eval.cli.result_view import word_config
 from azd_eval.domain.document_summary import DocumentSummary
 from azd_eval.domain.gate import ErrorLimit, read_error_limit, read_share
+from azd_eval.domain.item_comparison import ItemComparison, compare_outcomes
 from azd_eval.domain.score import Trial
 from azd_eval.errors import InputError, Interrupted, MeasurementError
-from azd_eval.formats.document_outcomes import read_outcomes
+from azd_eval.formats.document_outcomes import list_outcomes, read_outcomes
 from azd_eval.wiring.document_files import write_starter
 from azd_eval.wiring.document_project import ReadyDocument, open_project
 from azd_eval.wiring.document_run import (
     DocumentResult,
     DocumentRun,
     Outputs,
-    compare_results,
     open_document_run,
     resume_document_run,
 )
 from azd_eval.wiring.overrides import Overrides
+from azd_eval.workflows.plan_run import CallPlan
 from azd_eval.workflows.run_eval import COMPLETED
 
 
@@ -51,13 +51,31 @@ def run_documents(flags: DocumentFlags) -> int:
     ready = [project.prepare(document, place) for place, document in chosen]
     _require_one(flags, ready)
     if flags.dry_run:
-        return max(show_plan(console, each.plan, each.setup) for each in ready)
+        return show_plan(console, _add_up([each.plan for each in ready]), ready[0].setup)
     outputs = Outputs(tuple(flags.output or ()), flags.force)
-    outputs.check()
-    if flags.baseline:
-        read_outcomes(flags.baseline)
-    results = [_run(each, outputs, flags, console) for each in ready]
-    return _conclude(results, project.loaded.config.options.max_errors, flags, console)
+    outputs.check(place for place, _ in chosen)
+    # Read first: it may be the very file that `--output --force` replaces.
+    before = read_outcomes(flags.baseline) if flags.baseline else None
+    runs: Iterable[DocumentRun] = (_open(each, outputs, flags, console) for each in ready)
+    if flags.resume:
+        # Each must have a run to go on with before any of them does.
+        runs = list(runs)
+    results = [_run(run, flags, console) for run in runs]
+    comparison = None
+    if before is not None:
+        comparison = compare_outcomes(before, list_outcomes(results[0].document))
+    _show_end(results, comparison, console)
+    _require_measured(results, project.loaded.config.options.max_errors, flags)
+    missed = not all(result.summary.gate.passed for result in results)
+    return _decide(flags, comparison, missed=missed)
+
+
+def _add_up(plans: Sequence[CallPlan]) -> CallPlan:
+    return CallPlan(
+        sum(plan.tasks for plan in plans),
+        sum(plan.agent for plan in plans),
+        sum(plan.judge for plan in plans),
+    )
 
 
 def _require_one(flags: DocumentFlags, ready: list[ReadyDocument]) -> None:
@@ -97,24 +115,26 @@ def _read_overrides(flags: DocumentFlags) -> Overrides:
     )
 
 
-def _run(
+def _open(
     ready: ReadyDocument, outputs: Outputs, flags: DocumentFlags, console: Console
-) -> DocumentResult:
+) -> DocumentRun:
     ready = replace(ready, setup=replace(ready.setup, tell=console.remark))
-    setup = ready.setup
+    if flags.resume or flags.resume_run:
+        return resume_document_run(ready, outputs, flags.resume_run)
+    return open_document_run(ready, outputs)
+
+
+def _run(run: DocumentRun, flags: DocumentFlags, console: Console) -> DocumentResult:
+    setup, total = run.evaluation.setup, len(run.document.tasks)
     if setup.engine:
         console.note(f"engine: {setup.engine}")
-    if flags.resume or flags.resume_run:
-        run = resume_document_run(ready, outputs, flags.resume_run)
-    else:
-        run = open_document_run(ready, outputs)
     done = 0
     with console.progress(setup.dataset) as progress:
 
         def count(_: Trial) -> None:
             nonlocal done
             done += 1
-            progress.update(done, ready.plan.tasks)
+            progress.update(done, total)
 
         try:
             result = run_until_interrupted(run.run(count), setup.stop)
@@ -127,29 +147,38 @@ def _run(
     return result
 
 
-def _conclude(
-    results: list[DocumentResult], max_errors: str | int, flags: DocumentFlags, console: Console
-) -> int:
+def _show_end(
+    results: list[DocumentResult], comparison: ItemComparison | None, console: Console
+) -> None:
     summaries = [result.summary.as_dict() for result in results]
-    regressed = False
     if len(results) > 1:
         show_total(console, results)
-    if flags.baseline:
-        comparison = compare_results(flags.baseline, results[0].path)
+    if comparison is not None:
         show_comparison(console, comparison)
         summaries[0]["comparison"] = comparison.as_dict()
-        regressed = flags.fail_on_regression and comparison.broken > 0
     console.show_json(summaries[0] if len(summaries) == 1 else {"runs": summaries})
+
+
+def _require_measured(
+    results: list[DocumentResult], max_errors: str | int, flags: DocumentFlags
+) -> None:
+    """Raise `MeasurementError` where a run is no measurement; that wins over a missed gate."""
     limit = read_error_limit(max_errors)
     faults = [fault for result in results if (fault := _find_fault(result.summary, limit))]
     if faults:
-        raise MeasurementError("\n".join(f"not measured: {fault}" for fault in faults))
-    missed = not all(result.summary.gate.passed for result in results) or regressed
+        raise MeasurementError(
+            "\n".join(f"not measured: {fault}" for fault in faults),
+            hint=f"the same command with `--resume`{_replace(flags)} asks for what has no result",
+        )
+
+
+def _decide(flags: DocumentFlags, comparison: ItemComparison | None, *, missed: bool) -> int:
+    is_broken = comparison is not None and comparison.broken > 0
+    missed = missed or (flags.fail_on_regression and is_broken)
     return GATE_MISSED if missed and not flags.no_gate else 0
 
 
 def _find_fault(summary: DocumentSummary, limit: ErrorLimit) -> str | None:
-    """Say why a run is no measurement, if it is none; that wins over a missed gate."""
     if summary.stop_reason != COMPLETED:
         return f"{summary.document}: {summary.stop_reason}"
     items = summary.items
@@ -162,18 +191,21 @@ def _find_fault(summary: DocumentSummary, limit: ErrorLimit) -> str | None:
 
 
 def _compare(before: Path, after: Path, flags: DocumentFlags, console: Console) -> int:
-    comparison = compare_results(before, after)
+    comparison = compare_outcomes(read_outcomes(before), read_outcomes(after))
     show_comparison(console, comparison)
     console.show_json(comparison.as_dict())
-    return GATE_MISSED if flags.fail_on_regression and comparison.broken else 0
+    return _decide(flags, comparison, missed=False)
 
 
 def _interrupted(run: DocumentRun, flags: DocumentFlags) -> Interrupted:
-    setup, folder = run.evaluation.setup, run.evaluation.folder
-    way_in = "--evaluate-only" if flags.evaluate_only else "--prompts-file"
-    source = "" if flags.prompts else f" {way_in} {shlex.quote(setup.dataset)}"
-    hint = f"go on with `runevals{source} --resume-run {folder.name}"
+    folder = run.evaluation.folder
     return Interrupted(
-        f"interrupted; what was measured is kept in {setup.layout.show(folder)}",
-        hint=f"{hint}{word_config(setup.config_path)}`",
+        f"interrupted; what was measured is kept in {run.evaluation.setup.layout.show(folder)}",
+        hint="go on with the same command, for this document, and "
+        f"`--resume-run {folder.name}`{_replace(flags)}",
     )
+
+
+def _replace(flags: DocumentFlags) -> str:
+    """Name the flag that a further session needs to write what this one has written."""
+    return " and `--force`" if flags.output and not flags.force else ""

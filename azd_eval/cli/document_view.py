@@ -4,9 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from azd_eval.cli.console import Cell, Console, styled
-from azd_eval.cli.result_view import count_of, word_number, word_score, word_usage
+from azd_eval.cli.result_view import (
+    count_of,
+    shorten,
+    word_number,
+    word_score,
+    word_usage,
+)
 from azd_eval.domain.document_summary import DocumentSummary, EvaluatorResult, ItemCounts
-from azd_eval.domain.item_comparison import ItemComparison, ItemOutcome
+from azd_eval.domain.item_comparison import ItemComparison, ItemOutcome, PairedDifference
 from azd_eval.domain.score import TurnResult
 from azd_eval.formats.document_outcomes import list_outcomes
 from azd_eval.formats.document_scores import write_turn_result
@@ -15,9 +21,9 @@ from azd_eval.workflows.run_eval import COMPLETED
 
 _MOST_ITEMS = 50
 _MOST_FAILURES = 20
-_LONGEST_REASON = 300
 _COLOURS = {"pass": "green", "fail": "red", "partial": "yellow", "error": "yellow"}
-_COUNTS = ("passed", "failed", "partial", "errored", "not_run")
+_COUNTS = ("total", "passed", "failed", "partial", "errored", "not_run")
+_TITLES = (">Items", ">Passed", ">Failed", ">Partial", ">Errored", ">Not run")
 
 
 def show_document(console: Console, result: DocumentResult) -> None:
@@ -56,10 +62,8 @@ def show_total(console: Console, results: Sequence[DocumentResult]) -> None:
     summaries = [result.summary for result in results]
     console.say()
     rows = [(each.document, *_count_cells(each.items)) for each in summaries]
-    total = [sum(getattr(each.items, name) for each in summaries) for name in ("total", *_COUNTS)]
-    titles = ["Document", ">Items", *(f">{name.capitalize()}" for name in _COUNTS)]
-    titles[-1] = ">Not run"
-    console.table(titles, [*rows, ("Total", *map(str, total))])
+    total = (sum(getattr(each.items, name) for each in summaries) for name in _COUNTS)
+    console.table(["Document", *_TITLES], [*rows, ("Total", *map(str, total))])
 
 
 def show_comparison(console: Console, comparison: ItemComparison) -> None:
@@ -77,14 +81,20 @@ def show_comparison(console: Console, comparison: ItemComparison) -> None:
     counts = ", ".join(f"{count} {name}" for name, count in comparison.count().items() if count)
     console.say(f"Compared {counts or 'nothing'}")
     if comparison.paired:
-        passing = comparison.pass_rate_difference or 0.0
-        score = comparison.score_difference
-        shown = "" if score is None else f", score {score:+.3f}"
         console.say(
-            f"Pairs    {comparison.paired}: {comparison.fixed} fixed, {comparison.broken} broken, "
-            f"pass rate {passing:+.1%}{shown}"
-            + ("" if comparison.p is None else f" (p = {comparison.p:.2g})")
+            f"Pairs    {comparison.paired}: {comparison.fixed} fixed, {comparison.broken} broken"
         )
+    for name, difference in (("Passing", comparison.pass_rate), ("Score", comparison.score)):
+        if difference:
+            console.say(f"{name:8} {_word_difference(difference)}")
+
+
+def _word_difference(difference: PairedDifference) -> str:
+    interval = ""
+    if difference.interval:
+        low, high = difference.interval
+        interval = f"95 % interval {low:+.2f} to {high:+.2f}, "
+    return f"{difference.mean:+.2f} ({interval}p = {difference.p:.2g})"
 
 
 def _show_items(
@@ -117,7 +127,7 @@ def _show_failures(
         console.say()
         console.say(styled("Not passed", "bold"))
     for line in lines[:_MOST_FAILURES]:
-        console.say(f"  {_shorten(line)}")
+        console.say(f"  {shorten(line)}")
     if len(lines) > _MOST_FAILURES:
         console.say(f"  ... and {len(lines) - _MOST_FAILURES} more; all are in the results")
 
@@ -136,7 +146,7 @@ def _find_reasons(item: Mapping[str, Any]) -> Iterator[str]:
 
 def _score_cells(entry: Mapping[str, Any]) -> tuple[Cell, ...]:
     result = entry["result"]
-    reason = _shorten(entry.get("reason") or entry.get("error") or "")
+    reason = shorten(entry.get("reason") or entry.get("error") or "")
     return " ".join(_measure(entry)), styled(result, _COLOURS[result]), reason
 
 
@@ -163,20 +173,19 @@ def _show_categories(console: Console, summary: DocumentSummary) -> None:
     if not summary.categories:
         return
     console.say()
-    titles = ["Category", ">Items", ">Passed", ">Failed", ">Partial", ">Errored", ">Score"]
     rows = (
         (group.name, *_count_cells(group.items)[:-1], word_number(group.score))
         for group in summary.categories
     )
-    console.table(titles, rows)
+    console.table(["Category", *_TITLES[:-1], ">Score"], rows)
 
 
 def _count_cells(items: ItemCounts) -> tuple[str, ...]:
-    return (str(items.total), *(str(getattr(items, name)) for name in _COUNTS))
+    return tuple(str(getattr(items, name)) for name in _COUNTS)
 
 
 def _word_counts(items: ItemCounts) -> str:
-    parts = ((getattr(items, name), name.replace("_", " ")) for name in _COUNTS)
+    parts = ((getattr(items, name), name.replace("_", " ")) for name in _COUNTS[1:])
     return ", ".join(f"{count} {name}" for count, name in parts if count or name != "not run")
 
 
@@ -185,8 +194,3 @@ def _word_outcome(outcome: ItemOutcome | None) -> str:
         return "-"
     status = outcome.status or "not run"
     return status if outcome.score is None else f"{status} {outcome.score:.2f}"
-
-
-def _shorten(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 1] + "…"

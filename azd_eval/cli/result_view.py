@@ -101,7 +101,7 @@ def _show_failures(console: Console, trials: Iterable[Trial], stop_reason: str) 
         console,
         "Errors",
         [
-            f"{places[0]}{_count_others(places)}: {_shorten(reason)}"
+            f"{places[0]}{_count_others(places)}: {shorten(reason)}"
             for reason, places in errors.items()
         ],
     )
@@ -109,7 +109,7 @@ def _show_failures(console: Console, trials: Iterable[Trial], stop_reason: str) 
         console,
         "Not met",
         [
-            f"{where}{_count_times(reasons)}: {_shorten(reasons[0])}"
+            f"{where}{_count_times(reasons)}: {shorten(reasons[0])}"
             for where, reasons in missed.items()
         ],
     )
@@ -148,7 +148,8 @@ def _find_failures(trial: Trial) -> Iterator[tuple[bool, str, str]]:
                     yield verdict.outcome == "unusable", place, verdict.reason or "no reason given"
 
 
-def _shorten(text: str) -> str:
+def shorten(text: str) -> str:
+    """Put a text of any length on a line."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 1] + "…"
 

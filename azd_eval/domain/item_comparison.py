@@ -3,12 +3,13 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import comb
 from operator import attrgetter
 from typing import Any, Literal
 
 from azd_eval.domain.item_status import ItemStatus
 from azd_eval.domain.score import mean
+from azd_eval.domain.statistics import difference_interval, sign_flip_p
+from azd_eval.domain.summary import Interval
 
 Change = Literal["worse", "better", "same", "not measured", "new", "gone"]
 
@@ -48,21 +49,28 @@ class ItemChange:
 
 
 @dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """The mean of later - earlier, its 95 % interval (None below two), and the sign-flip p."""
+
+    mean: float
+    interval: Interval | None
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
 class ItemComparison:
     """Every item of either result.
 
-    `fixed` and `broken` count the items that pass now and did not, and the other way round; `p` is
-    how probable a split as uneven is when nothing changed (sign test, two-sided), None without any.
-    The differences are means over the items that were measured in both.
+    `fixed` and `broken` count the items that pass now and did not, and the other way round. The
+    differences of pass rate and score are over the `paired` items, which were measured in both.
     """
 
     items: tuple[ItemChange, ...]
     paired: int
     fixed: int
     broken: int
-    p: float | None
-    pass_rate_difference: float | None
-    score_difference: float | None
+    pass_rate: PairedDifference | None
+    score: PairedDifference | None
 
     def count(self) -> dict[Change, int]:
         """Count the items by what became of them."""
@@ -87,21 +95,26 @@ def compare_outcomes(before: Sequence[ItemOutcome], after: Sequence[ItemOutcome]
         for item in items
         if item.before and item.after and item.change != "not measured"
     ]
-    passes = [((old.status == "pass"), (new.status == "pass")) for old, new in pairs]
-    fixed, broken = passes.count((False, True)), passes.count((True, False))
+    gains = [_gain(*pair) for pair in pairs]
+    scores = [
+        new.score - old.score
+        for old, new in pairs
+        if old.score is not None and new.score is not None
+    ]
     return ItemComparison(
-        items,
-        len(pairs),
-        fixed,
-        broken,
-        _sign_test(fixed, broken),
-        (fixed - broken) / len(pairs) if pairs else None,
-        mean(
-            new.score - old.score
-            for old, new in pairs
-            if old.score is not None and new.score is not None
-        ),
+        items, len(pairs), gains.count(1), gains.count(-1), _measure(gains), _measure(scores)
     )
+
+
+def _gain(before: ItemOutcome, after: ItemOutcome) -> int:
+    return (after.status == "pass") - (before.status == "pass")
+
+
+def _measure(differences: Sequence[float]) -> PairedDifference | None:
+    average = mean(differences)
+    if average is None:
+        return None
+    return PairedDifference(average, difference_interval([differences]), sign_flip_p(differences))
 
 
 def _pair(before: Sequence[ItemOutcome], after: Sequence[ItemOutcome]) -> list[ItemOutcome | None]:
@@ -134,16 +147,7 @@ def _name_change(before: ItemOutcome | None, after: ItemOutcome | None) -> Chang
         return "gone"
     if not (before.is_measured and after.is_measured):
         return "not measured"
-    gain = (after.status == "pass") - (before.status == "pass")
-    difference = gain or (after.score or 0.0) - (before.score or 0.0)
+    difference = _gain(before, after) or (after.score or 0.0) - (before.score or 0.0)
     if abs(difference) < _SAME_SCORE:
         return "same"
     return "better" if difference > 0 else "worse"
-
-
-def _sign_test(fixed: int, broken: int) -> float | None:
-    changed = fixed + broken
-    if not changed:
-        return None
-    tail = sum(comb(changed, count) for count in range(min(fixed, broken) + 1))
-    return float(min(1.0, 2 * tail / 2**changed))

@@ -1,6 +1,6 @@
 """What evaluation documents are run with: agent, judge, evaluators of the user's own, options."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ class DocumentProject:
         """Check all that is needed to run a document, known as `place`; raises `InputError`."""
         wanted = select_tasks(document.tasks, self.overrides.task_filter)
         selected = replace(document, tasks=tuple(wanted))
-        setup = replace(self.set_up(document, place), tasks=self._give_options(selected.tasks))
+        setup = replace(self.set_up(document, place), tasks=self._give_options(selected))
         return ReadyDocument(selected, setup, setup.plan())
 
     def set_up(self, document: Document, place: Path) -> Setup:
@@ -92,7 +92,7 @@ class DocumentProject:
         config = self.loaded.config
         judge_model, model_notes = choose_model(config.options.eval_model, environment)
         agent, agent_notes = self._find_agent(judge_model)
-        tasks = self._give_options(document.tasks)
+        tasks = self._give_options(document)
         setup = Setup(
             config_path=self.config_path,
             config=config,
@@ -119,13 +119,19 @@ class DocumentProject:
         check_models(setup, self.loaded)
         return setup
 
-    def _give_options(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
-        """Let turns that name an evaluator have the options of eval.yaml under their own."""
+    def _give_options(self, document: Document) -> tuple[Task, ...]:
+        """Let turns that name an evaluator have the options of eval.yaml under their own.
+
+        Where they extend the document's evaluators, those have them already.
+        """
+        known, defaults = self.evaluators.of_run, document.header.evaluators
 
         def give(turn: Turn) -> Turn:
-            return replace(turn, evaluators=_put_over(self.evaluators.of_run, turn.evaluators))
+            held = () if turn.evaluators_mode == "replace" else defaults
+            wanted = {name: known[name] for name in known if name not in held}
+            return replace(turn, evaluators=_put_over(wanted, turn.evaluators))
 
-        return tuple(replace(task, turns=tuple(map(give, task.turns))) for task in tasks)
+        return tuple(replace(task, turns=tuple(map(give, task.turns))) for task in document.tasks)
 
     def _find_agent(self, judge_model: str) -> tuple[Agent, tuple[str, ...]]:
         config, given = self.loaded.config.agent, self.overrides
@@ -143,7 +149,7 @@ class DocumentProject:
         stored = sum(turn.recorded is not None for task in document.tasks for turn in task.turns)
         if self.replays or not stored:
             return ()
-        return (f"{stored} stored responses are passed over; `--evaluate-only` scores them",)
+        return (f"stored responses ({stored}) are passed over; `--evaluate-only` scores them",)
 
 
 def open_project(

@@ -1,18 +1,16 @@
 """One run of an evaluation document, from checked parts to its result and summary."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from azd_eval import __version__
 from azd_eval.domain.document_summary import DocumentSummary
-from azd_eval.domain.item_comparison import ItemComparison, compare_outcomes
 from azd_eval.domain.score import Trial
 from azd_eval.domain.summary import RunSummary
 from azd_eval.errors import InputError
 from azd_eval.files import require_writable_path, write_atomically, write_new
-from azd_eval.formats.document_outcomes import read_outcomes
 from azd_eval.formats.documents import Document, dump_document
 from azd_eval.formats.result_csv import write_result_csv
 from azd_eval.formats.result_documents import ResultFacts, build_result
@@ -28,9 +26,11 @@ from azd_eval.wiring.evaluation import (
 from azd_eval.wiring.setup import Setup
 from azd_eval.workflows.conclude_document import DocumentFacts, conclude_document
 
-Write = Callable[[dict[str, Any]], str]
-
-_WRITERS: dict[str, Write] = {".json": dump_document, ".csv": write_result_csv}
+_LONGEST_PREFIX = 60
+_WRITERS: Mapping[str, Callable[[dict[str, Any]], str]] = {
+    ".json": dump_document,
+    ".csv": write_result_csv,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,15 @@ class Outputs:
     paths: tuple[Path, ...] = ()
     replaces: bool = False
 
-    def check(self) -> None:
-        """Raise `InputError` where something could not be written, before anything is paid."""
+    def check(self, inputs: Iterable[Path]) -> None:
+        """Raise `InputError` where something could not be written, before anything is paid.
+
+        Documents that are read, `inputs`, are replaced in no case.
+        """
+        read = {path.resolve() for path in inputs}
         for path in self.paths:
+            if path.resolve() in read:
+                raise InputError(f"`--output` would replace {str(path)!r}, which is to be run")
             if path.suffix.lower() not in _WRITERS:
                 raise InputError(
                     f"cannot write results as {path.name!r}",
@@ -138,13 +144,8 @@ def resume_document_run(ready: ReadyDocument, outputs: Outputs, wanted: Path | N
     return DocumentRun(ready.document, resume_evaluation(setup, folder), outputs)
 
 
-def compare_results(before: Path, after: Path) -> ItemComparison:
-    """Compare two results, without any model; raises `InputError` for what is none."""
-    return compare_outcomes(read_outcomes(before), read_outcomes(after))
-
-
 def _name_prefix(setup: Setup) -> str:
-    return setup.dataset_path.stem or "run"
+    return setup.dataset_path.stem[:_LONGEST_PREFIX]
 
 
 def _is_document(path: Path) -> bool:

@@ -86,8 +86,12 @@ class Setup:
         asked, criteria = digest_tasks(self.all_tasks)
         options = self.config.options
         agent_model, judge_model = map(self._identify_model, (self.agent.model, self.judge_model))
+        subject = {**digest_agent(self.agent, agent_model), "dataset": asked}
+        if self.agent.kind == "recorded":
+            stored = (repr([turn.recorded for turn in task.turns]) for task in self.all_tasks)
+            subject["responses"] = digest(sorted(stored))
         return Fingerprint(
-            {**digest_agent(self.agent, agent_model), "dataset": asked},
+            subject,
             {
                 "eval_model": digest([judge_model, options.judge]),
                 "evaluators": digest(self.evaluators),

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import azd_eval
 from azd_eval.cli.app import build_runevals, read_words
 from azd_eval.cli.boundary import run_guarded
 from tests.cli.shell import connect, count_roles
@@ -241,7 +242,7 @@ class TestWaysIn:
         result = run()
 
         assert 0 == result.code
-        assert "note: 1 stored response" in result.stderr
+        assert "note: stored responses (1) are passed over" in result.stderr
         assert "Good day." == find_results(shell)["evals.json"]["items"][0]["response"]
 
     def test_several_files_are_several_results_and_a_total(self, shell, run):
@@ -349,6 +350,40 @@ class TestWaysIn:
         assert (1, 0, 0) == (strict.code, typed.code, run().code)
         assert {"exactMatch"} == {*find_results(shell)["typed.json"]["items"][0]["scores"]}
 
+    @pytest.mark.parametrize(
+        ("root", "own", "passes"),
+        [
+            ({}, {"evaluators": {"Relevance": {}}}, False),
+            ({"default_evaluators": {"Relevance": {"threshold": 2}}}, {}, True),
+            (
+                {"default_evaluators": {"Relevance": {"threshold": 2}}},
+                {"evaluators": {"Relevance": {}}},
+                True,
+            ),
+            (
+                {"default_evaluators": {"Relevance": {"threshold": 2}}},
+                {"evaluators": {"Relevance": {}}, "evaluators_mode": "replace"},
+                False,
+            ),
+            ({}, {"evaluators": {"Relevance": {"threshold": 3}}}, True),
+        ],
+    )
+    def test_the_document_stands_over_eval_yaml(
+        self, shell, fake_openai, monkeypatch, root, own, passes
+    ):
+        server = fake_openai(document_world(grades={"Relevance": 3}))
+        for name, value in connect(server).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.chdir(shell.folder)
+        options = "{name: Relevance, initialization_parameters: {threshold: 4}}"
+        write_agent(shell, evaluators=f"evaluators: [{options}]\n")
+        shell.write("evals.json", make_document({"prompt": "One?", **own}, **root))
+
+        (result,) = azd_eval.run_documents()
+
+        scores = result.document["items"][0]["scores"]
+        assert passes == (scores["relevance"]["result"] == "pass")
+
     def test_an_own_evaluator_is_named_by_documents(self, shell, run):
         shell.write("checks.py", "def tone(response):\n    return 'Good' in response")
         write_agent(shell, evaluators="evaluators: [{name: tone, callable: 'checks.py:tone'}]\n")
@@ -381,6 +416,10 @@ class TestFlags:
             (["--prompts-file", "b.json", "--strict"], "did you mean `Relevance`?"),
             (["--prompts-file", "c.json"], "ExactMatch needs `expected_response`"),
             (
+                ["--prompts-file", "a.json", "--output", "./a.json", "--force"],
+                "`--output` would replace 'a.json', which is to be run",
+            ),
+            (
                 ["--prompts-file", "a.json", "--prompts-file", "a.json", "--output", "r.json"],
                 "`--output` goes with one document, not with 2",
             ),
@@ -407,11 +446,14 @@ class TestFlags:
 
     def test_dry_run_counts(self, shell, run):
         shell.write("evals.json", make_document("One?", EXPENSES))
+        legacy = shell.write("old.json", '[{"prompt": "One?"}]')
+        files = ["--prompts-file", "evals.json", "--prompts-file", "old.json"]
 
-        result = run("--dry-run", "--json")
+        result = run("--dry-run", "--json", "--upgrade", *files)
 
-        assert (3, 4) == (result.json["agent"], result.json["judge"])
+        assert (4, 6) == (result.json["agent"], result.json["judge"])
         assert ([], {}) == (run.server.calls, find_results(shell))
+        assert legacy.read_text().startswith("[")
 
     def test_scoring_stored_responses_asks_no_agent(self, shell, run):
         shell.write("old.json", make_document({"prompt": "One?", "response": "Yes."}))

@@ -1,5 +1,6 @@
 """Results of `runevals` over time: comparison, interruption, resumption."""
 
+import json
 import signal
 import time
 
@@ -97,7 +98,8 @@ class TestComparison:
             ("New?", "new"),
         } == changes
         assert "Compared 1 worse, 1 better, 1 new, 1 gone" in shown.stdout
-        assert "Pairs    2: 1 fixed, 1 broken, pass rate +0.0%, score +0.000" in shown.stdout
+        assert "Pairs    2: 1 fixed, 1 broken\n" in shown.stdout
+        assert "Passing  +0.00 (95 % interval -1.00 to +1.00, p = 1)\n" in shown.stdout
 
     def test_a_regression_fails_only_if_asked(self, results):
         assert 0 == results.runevals("--compare", "v1.json", "v2.json").code
@@ -121,6 +123,17 @@ class TestComparison:
 
         assert code == result.code, result.output
         assert "Compared " in result.stdout
+
+    def test_the_baseline_may_be_replaced_by_the_run(self, project, fake_openai):
+        first = connect(fake_openai(world_failing("KB-2?")))
+        project.runevals("--output", "last.json", **first)
+
+        later = connect(fake_openai(world_failing("TOOL-1?")))
+        command = ["--baseline", "last.json", "--output", "last.json", "--force", "--no-cache"]
+        result = project.runevals(*command, **later)
+
+        assert "1 fixed, 1 broken" in result.stdout
+        assert "fail" == json.loads(project.read("last.json"))["items"][2]["status"]
 
     def test_a_result_runs_again_as_a_document(self, project, fake_openai):
         first = connect(fake_openai(world_failing("KB-2?")))
@@ -148,7 +161,10 @@ class TestInterruption:
         _, stderr = process.communicate(timeout=30)
 
         assert 130 == process.returncode
-        assert "go on with `runevals --prompts-file evals/evals.json --resume-run evals-" in stderr
+        assert (
+            "hint: go on with the same command, for this document, and `--resume-run evals-"
+            in stderr
+        )
         summary = find_results(project)["evals.summary.json"]
         assert 1 <= summary["items"]["passed"] < 3 == summary["items"]["total"]
         assert summary["items"]["not_run"] == 3 - summary["items"]["passed"]
@@ -169,6 +185,19 @@ class TestInterruption:
 
         assert 2 == result.code
         assert "no unfinished run of this dataset" in result.stderr
+
+    def test_other_responses_are_not_mixed_with_those_scored_before(self, project, fake_openai):
+        world = document_world(grades={"Coherence": "no idea"})
+        command = ["--evaluate-only", "old.json"]
+        variables = connect(fake_openai(world))
+        project.write("old.json", make_document({"prompt": "One?", "response": "Yes."}))
+        assert 3 == project.runevals(*command, **variables).code
+        project.write("old.json", make_document({"prompt": "One?", "response": "No."}))
+
+        result = project.runevals(*command, "--resume", **variables)
+
+        assert 2 == result.code
+        assert "changed since it began: responses" in result.stderr
 
     def test_a_wrong_key_is_no_measurement(self, project, fake_openai):
         server = fake_openai(lambda request: Status(401))
