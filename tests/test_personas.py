@@ -4,7 +4,7 @@ import pytest
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.criterion import Criterion
-from azd_eval.domain.optimization import Evidence, FailedVerdict, Measurement
+from azd_eval.domain.optimization import Evidence, FailedVerdict
 from azd_eval.domain.ports import JudgeRequest, TargetRequest, TurnUnderTest
 from azd_eval.domain.score import TrialSpec
 from azd_eval.domain.suite import Brief
@@ -13,7 +13,7 @@ from azd_eval.evaluators.judge import BatchedJudge, IndependentJudge
 from azd_eval.formats.evaluator_files import read_rubric
 from azd_eval.formats.tasks import read_task_row
 from azd_eval.generators.model import ModelBlueprintDrafter, ModelTaskDrafter
-from azd_eval.optimizers.reflect import ReflectOptimizer
+from azd_eval.optimizers.reflector import Reflector
 from azd_eval.targets.chat import ChatTarget
 from azd_eval.wiring.environment import Environment
 from azd_eval.wiring.models import ModelPool, PoolOptions
@@ -63,11 +63,11 @@ async def test_the_reflector_learns_the_rule_from_reasons_only(model):
     reply = await reply_under(model, "Be kind.")
     verdict = (await IndependentJudge(model, Journal()).decide(judge_request(reply)))[0]
     failure = FailedVerdict("t", "How long?", reply.text, CRITERIA[0], verdict.reason)
-    incumbent = Measurement(Candidate("baseline", "Be kind.\n{x}"), (), 0.0, None)
-    optimizer = ReflectOptimizer(model)
+    parent = Candidate("baseline", "Be kind.\n{x}")
+    optimizer = Reflector(model)
 
-    blind = await optimizer.propose(Evidence(incumbent, (), (), (), 1))
-    told = await optimizer.propose(Evidence(incumbent, (failure,), (), (), 1))
+    blind = await optimizer.propose(Evidence(parent, ()))
+    told = await optimizer.propose(Evidence(parent, (failure,)))
 
     assert "Be kind.\n{x}" == blind.instructions
     assert f"Be kind.\n{{x}}\n{RULE}" == told.instructions

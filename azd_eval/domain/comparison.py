@@ -26,9 +26,9 @@ class Comparison:
     """The mean paired difference `best` - `baseline`, 95 % interval and exact sign-flip p.
 
     `label` is confirmed where the interval lies above 0, likely where p is at most 0.1, or where
-    other tasks confirm it (`is_supported`). With `in_sample` the interval speaks of these tasks
-    alone, else of others like them, too. `fixed` and `broken` count verdicts that were met more, or
-    less, often.
+    other tasks confirm it (`is_supported`). Of tasks that no optimizer saw (`is_unseen`) the
+    interval speaks for others like them, else for these tasks alone. `fixed` and `broken` count
+    verdicts that were met more, or less, often.
     """
 
     baseline: ScoreWithInterval
@@ -41,7 +41,7 @@ class Comparison:
     looks: int
     fixed: int
     broken: int
-    in_sample: bool
+    is_unseen: bool
     is_supported: bool = False
 
     @property
@@ -57,7 +57,7 @@ class Comparison:
             low, high = self.interval
             between = f" (95 % interval {low:+.2f} to {high:+.2f})"
         tasks = "1 task" if self.tasks == 1 else f"{self.tasks} tasks"
-        place = f"{tasks} it was revised for" if self.in_sample else f"{tasks} held out"
+        place = f"{tasks} held out" if self.is_unseen else f"{tasks} it was revised for"
         return (
             f"{self.difference:+.2f}{between} on the {place}, {self.looks} fresh "
             f"looks each; {self.fixed} verdicts fixed, {self.broken} broken"
@@ -76,7 +76,7 @@ class Comparison:
             "chance; more tasks would",
             "worse": "what looked better in the search is not: the baseline stays",
         }
-        limit = "; of other questions it says nothing" if self.in_sample else ""
+        limit = "" if self.is_unseen else "; of other questions it says nothing"
         return meanings[self.label] + limit
 
     @property
@@ -86,7 +86,7 @@ class Comparison:
 
 
 def compare_trials(
-    before: Sequence[Trial], after: Sequence[Trial], *, in_sample: bool
+    before: Sequence[Trial], after: Sequence[Trial], *, is_unseen: bool
 ) -> Comparison | None:
     """Compare trials paired by task and by the order of its looks; None where no pair was scored.
 
@@ -98,8 +98,8 @@ def compare_trials(
     means = [fmean(group) for group in groups.values()]
     looks = [value for group in groups.values() for value in group]
     difference = fmean(means)
-    interval = difference_interval([*groups.values()] if in_sample else [means])
-    p = sign_flip_p(looks if in_sample or len(means) < _FEWEST_TASKS else means)
+    interval = difference_interval([means] if is_unseen else [*groups.values()])
+    p = sign_flip_p(means if is_unseen and len(means) >= _FEWEST_TASKS else looks)
     fixed, broken = name_changes(before, after)
     return Comparison(
         baseline=_score(before, groups),
@@ -112,7 +112,7 @@ def compare_trials(
         looks=max(map(len, groups.values())),
         fixed=len(fixed),
         broken=len(broken),
-        in_sample=in_sample,
+        is_unseen=is_unseen,
     )
 
 

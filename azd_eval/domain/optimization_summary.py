@@ -34,8 +34,8 @@ class CandidateResult:
 class OptimizationSummary:
     """A finished optimization. `best` is the baseline when nothing was really better.
 
-    `held_out` compares baseline and best on looks that chose neither: at the tasks held out, or
-    with `in_sample` at the tasks it was revised for. `baseline` and `best` are scores of such looks
+    `held_out` compares baseline and best on looks that chose neither: at the tasks held out
+    (`is_unseen`), or at those it was revised for. `baseline` and `best` are scores of such looks
     at all tasks, or else those of the search. `noise` says by what two looks at the same differed.
     """
 

@@ -56,7 +56,6 @@ class SearchPolicy:
     # Fresh looks at baseline and best for the last comparison; without noise, fewer.
     confirm_looks: int = 3
     confirm_looks_quiet: int = 2
-    likely_p: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from azd_eval.domain.difference import describe_difference
-from azd_eval.domain.score import Status, Trial
 from azd_eval.domain.optimization_summary import CandidateResult, OptimizationSummary
+from azd_eval.domain.score import Status, Trial
 from azd_eval.domain.summary import CriterionResult, RunSummary, TaskResult
 from azd_eval.prompts import template
 from azd_eval.reports.chart import draw_scores

@@ -51,21 +51,21 @@ async def confirm(bench: GuardedBench, best: Candidate, split: Split) -> Confirm
 
 
 def _compare(before: Sequence[Trial], after: Sequence[Trial], split: Split) -> Confirmation | None:
-    overall = compare_trials(before, after, in_sample=True)
+    overall = compare_trials(before, after, is_unseen=False)
     if overall is None or not split.held_out:
         return Confirmation(overall, overall) if overall else None
     unseen = {task.key for task in split.held_out}
     held_out = compare_trials(
         [trial for trial in before if trial.task_key in unseen],
         [trial for trial in after if trial.task_key in unseen],
-        in_sample=False,
+        is_unseen=True,
     )
     if held_out is None:
         return Confirmation(overall, overall)
     learned = compare_trials(
         [trial for trial in before if trial.task_key not in unseen],
         [trial for trial in after if trial.task_key not in unseen],
-        in_sample=True,
+        is_unseen=False,
     )
     return Confirmation(_support(held_out, learned), overall)
 

@@ -36,8 +36,8 @@ def test_it_finds_the_rule_that_only_reasons_reveal(shell, world):
         summary["iterations"],
         summary["evaluations"],
     )
-    assert ("confirmed", 1.0, True) == tuple(
-        summary["held_out"][key] for key in ("label", "difference", "in_sample")
+    assert ("confirmed", 1.0, False) == tuple(
+        summary["held_out"][key] for key in ("label", "difference", "is_unseen")
     )
     assert "nothing_left_to_fix" == summary["stop_reason"]
     assert ["baseline", "candidate_1"] == [one["id"] for one in summary["candidates"]]

@@ -21,7 +21,7 @@ def _run_folder(path):
 
 
 def _optimization_folder(path):
-    folder = OptimizationFolder(path)
+    folder = OptimizationFolder(path, "judging")
     return folder, path / "events.jsonl", folder.close
 
 

@@ -85,7 +85,8 @@ async def test_learns_what_only_the_failing_criteria_reveal(optimizer: Optimizer
 
     assert "nothing_left_to_fix" == outcome.stop.reason
     assert outcome.confirmation is not None
-    assert (0.0, 1.0) == (outcome.confirmation.comparison.baseline.score, outcome.confirmation.comparison.best.score)
+    compared = outcome.confirmation.comparison
+    assert (0.0, 1.0) == (compared.baseline.score, compared.best.score)
 
 
 async def test_keeps_what_stood_there(optimizer: Optimizer) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azd_eval.config import TASK_ADHERENCE, EvalConfig
+from azd_eval.config import TASK_ADHERENCE, DatasetReference, EvalConfig
 from azd_eval.errors import FilesRefused, InputError, Problem
 from azd_eval.formats.eval_yaml import LoadedConfig, SuiteConfig, load_eval_yaml, write_eval_yaml
 from azd_eval.formats.schema import fields_of, item_type, unwrap
@@ -300,10 +300,27 @@ def test_azds_evaluator_maps_are_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "reference"),
+    [
+        ("validation_dataset: v.jsonl", DatasetReference(local_uri="v.jsonl")),
+        ("validation_dataset: {local_uri: v.jsonl}", DatasetReference(local_uri="v.jsonl")),
+        ("validation_reference: {name: v}", DatasetReference(name="v")),
+    ],
+)
+def test_tasks_to_hold_out_may_be_named_in_several_ways(
+    written: str, reference: DatasetReference
+) -> None:
+    assert reference == load(f"{AGENT}{written}\n").config.validation_dataset
+
+
+@pytest.mark.parametrize("written", ["hold_out: 25%", "hold_out: 0.25"])
+def test_the_share_to_hold_out_may_be_a_percentage(written: str) -> None:
+    assert 0.25 == load(f"{AGENT}options: {{{written}}}\n").config.options.hold_out
+
+
+@pytest.mark.parametrize(
     "written",
     [
-        "validation_dataset: {local_uri: v.jsonl}",
-        "validation_reference: {name: v}",
         "max_samples: 15",
         "trace_days: 7",
         "generation_instruction: text",

@@ -142,7 +142,7 @@ _COMPARISON = Comparison(
     looks=3,
     fixed=5,
     broken=1,
-    in_sample=False,
+    is_unseen=True,
 )
 
 
@@ -386,8 +386,8 @@ def test_the_winner_has_a_star_and_every_candidate_its_reason():
 
 def test_it_says_how_sure_it_is_and_what_cannot_be_known():
     page = Page(render_optimization(_optimization(), _TEXTS)).text
-    in_sample = replace(_COMPARISON, label="not distinguishable", in_sample=True)
-    unsure = Page(render_optimization(_optimization(held_out=in_sample), _TEXTS)).text
+    seen = replace(_COMPARISON, label="not distinguishable", is_unseen=False)
+    unsure = Page(render_optimization(_optimization(held_out=seen), _TEXTS)).text
     stopped = Page(render_optimization(_optimization(held_out=None), _TEXTS)).text
 
     assert "confirmed +0.30 (95 % interval +0.10 to +0.50) on the 4 tasks held out" in page

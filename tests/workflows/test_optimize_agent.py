@@ -98,10 +98,10 @@ async def test_climbs_until_nothing_is_left_to_fix() -> None:
     assert [None, 0.25, 0.5, 0.25] == [row.difference for row in outcome.candidates]
     assert 3 == outcome.iterations
     assert outcome.confirmation is not None
-    assert ("confirmed", 1.0, True) == (
+    assert ("confirmed", 1.0, False) == (
         outcome.confirmation.comparison.label,
         outcome.confirmation.comparison.difference,
-        outcome.confirmation.comparison.in_sample,
+        outcome.confirmation.comparison.is_unseen,
     )
 
 
@@ -348,9 +348,9 @@ async def test_held_out_tasks_are_never_shown_and_decide_in_the_end() -> None:
     assert (3, 7) == (len(held_out), len(shown))
     assert not held_out & shown
     assert outcome.confirmation is not None
-    assert (3, False, 0.5) == (
+    assert (3, True, 0.5) == (
         outcome.confirmation.comparison.tasks,
-        outcome.confirmation.comparison.in_sample,
+        outcome.confirmation.comparison.is_unseen,
         outcome.confirmation.comparison.difference,
     )
     # In the search, nobody has looked at them.

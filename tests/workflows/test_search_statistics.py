@@ -98,18 +98,18 @@ async def test_a_regression_never_wins(count: int, searches: int) -> None:
 
 @pytest.mark.parametrize("mean", [0.5, 0.8, 0.95])
 @pytest.mark.parametrize("count", [5, 10, 20])
-@pytest.mark.parametrize("in_sample", [True, False])
+@pytest.mark.parametrize("is_unseen", [True, False])
 def test_intervals_of_differences_hold_as_often_as_they_say(
-    count: int, mean: float, in_sample: bool
+    count: int, mean: float, is_unseen: bool
 ) -> None:
-    luck = Random(f"{count} {mean} {in_sample}")
+    luck = Random(f"{count} {mean} {is_unseen}")
     comparisons = 1000
-    held = sum(_draw_and_check(luck, count, mean, in_sample=in_sample) for _ in range(comparisons))
+    held = sum(_draw_and_check(luck, count, mean, is_unseen=is_unseen) for _ in range(comparisons))
 
     assert held >= 0.93 * comparisons
 
 
-def _draw_and_check(luck: Random, count: int, mean: float, *, in_sample: bool) -> bool:
+def _draw_and_check(luck: Random, count: int, mean: float, *, is_unseen: bool) -> bool:
     """Draw tasks of which some criteria get better by a half; tell whether the interval holds."""
     before, after, truths = [], [], []
     for number in range(count):
@@ -119,10 +119,10 @@ def _draw_and_check(luck: Random, count: int, mean: float, *, in_sample: bool) -
         for look in range(3):
             before.append(_draw_trial(luck, number, look, chances))
             after.append(_draw_trial(luck, number, look, better))
-    comparison = compare_trials(before, after, in_sample=in_sample)
+    comparison = compare_trials(before, after, is_unseen=is_unseen)
     assert comparison is not None
     assert comparison.interval is not None
-    truth = sum(truths) / count if in_sample else 0.2 * (1 - mean) / 2
+    truth = 0.2 * (1 - mean) / 2 if is_unseen else sum(truths) / count
     return comparison.interval[0] <= truth <= comparison.interval[1]
 
 
