@@ -1,11 +1,14 @@
 """`optimize`: it improves, stops for a named reason, and touches the agent only when told to."""
 
 import json
+import re
+import signal
 
 import pytest
 
 from tests.cli.shell import KEY, connect, count_roles, judge_by_name
-from tests.personas import RULE
+from tests.cli.test_interrupt import wait_for
+from tests.personas import RULE, support_world
 
 SUMMARY = (
     "optimization_id baseline best candidates iterations evaluations stop_reason usage"
@@ -234,3 +237,82 @@ def test_a_config_without_a_dataset_takes_the_built_in_one(shell, world):
     assert (2, 0) == (run.code, planned.code)
     assert "dataset_file" in run.stderr
     assert 3 == planned.json["tasks"]
+
+
+def test_an_interrupted_one_is_taken_up_by_the_line_that_is_shown(shell, fake_openai):
+    server = fake_openai(support_world(), latency=0.02)
+    shell.write_suite(options="{eval_model: m, concurrency: 1}")
+
+    process = shell.start("optimize", "--no-cache", **connect(server))
+    wait_for(lambda: len(server.calls) > 20)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    hint = re.search(r"`azd-eval (optimize --resume-run opt-\S+)`", err)
+    assert hint, err
+    done = shell(*hint[1].split(), "--no-cache", "--json", **connect(server))
+    again = shell("optimize", "--resume", "--json", **connect(server))
+
+    assert (130, 0, 2) == (process.returncode, done.code, again.code), done.stderr
+    assert ("candidate_1", 1.0) == (done.json["best"]["id"], done.json["best"]["score"])
+    # Two looks at the baseline, three at the candidate, three fresh ones at each, of 9 calls.
+    assert 9 * (2 + 3 + 2 * 3) + 1 == len(server.calls)
+    assert "no unfinished optimization" in again.stderr
+
+
+def test_what_it_found_is_where_another_one_starts(shell, world):
+    shell.write_suite()
+    first = shell("optimize", "--json", **connect(world)).json
+
+    second = shell("optimize", "--from", first["optimization_id"], "--json", **connect(world))
+    unknown = shell("optimize", "--from", "opt-1", **connect(world))
+    both = shell("optimize", "--from", "opt-1", "--resume", **connect(world))
+
+    assert ("baseline", 1.0) == (second.json["best"]["id"], second.json["baseline"]["score"])
+    assert [2, 2] == [unknown.code, both.code]
+    assert "no optimization 'opt-1'" in unknown.stderr
+    assert "does not go with `--resume`" in both.stderr
+
+
+def test_only_what_is_more_than_chance_is_applied(shell, fake_openai):
+    def respond(request):
+        if request.schema_name == "instructions":
+            return {"rationale": "a rule", "instructions": f"{START}Rule of luck.\n"}
+        if request.schema_name is None:
+            return f"{request.system} {request.nth}"
+        lucky = re.search(r"Rule of luck\D+([1-3])\b", request.user)
+        return {"reason": "by chance", "score": 1 if lucky else 0}
+
+    shell.write_suite()
+
+    done = shell("optimize", "--apply", "--json", **connect(fake_openai(respond))).json
+
+    assert [True, True] == [row["accepted"] for row in done["candidates"]]
+    assert "not distinguishable" == done["held_out"]["label"]
+    assert done["applied_to"] is None
+    assert START == shell.read("instructions.md")
+
+
+def test_the_plan_says_what_it_costs_and_holds_out(shell, world):
+    rows = [
+        {"name": f"t{n}", "prompt": f"Q{n}?", "criteria": [{"name": "c", "instruction": "C"}]}
+        for n in range(10)
+    ]
+    shell.write_suite(tasks="".join(json.dumps(row) + "\n" for row in rows))
+    price = "models: {m: {price: {input: 1, output: 2}}}\n"
+    shell.write("eval.yaml", shell.read("eval.yaml") + price)
+    shell.write("unseen.jsonl", json.dumps({**rows[0], "name": "new", "prompt": "Other?"}) + "\n")
+
+    planned = shell("optimize", "--dry-run", "--json", **connect(world)).json
+    told = shell("optimize", "--max-iterations", "1", **connect(world))
+    none = shell("optimize", "--dry-run", "--json", "--hold-out", "0", **connect(world)).json
+    shell.write("eval.yaml", shell.read("eval.yaml") + "validation_dataset: unseen.jsonl\n")
+    own = shell("optimize", "--dry-run", "--json", **connect(world)).json
+
+    assert [(10, 3), (10, 0), (11, 1)] == [
+        (p["tasks"], p["held_out"]) for p in (planned, none, own)
+    ]
+    # Two looks at seven tasks, two at each candidate, two more when stuck, six to confirm all.
+    assert 7 * (2 + 2 * 10 + 2 + 6) + 3 * 6 == planned["agent"]
+    assert planned["cost"] > 0
+    plan = r"1 iteration, at most \d+ agent calls, \d+ judge calls and 1 optimizer call"
+    assert re.search(rf"{plan}, about [\d.]+ at the prices given; 3 tasks held out", told.stderr)
