@@ -31,6 +31,11 @@ from azd_eval.wiring.overrides import Overrides
 from azd_eval.workflows.plan_run import CallPlan
 from azd_eval.workflows.run_eval import COMPLETED
 
+_NO_MODEL = (
+    "no language model is configured: set `OPENAI_API_KEY`, or the variables of another server, "
+    "and name a judge with `--eval-model`"
+)
+
 
 def run_documents(flags: DocumentFlags) -> int:
     """Do what the flags say; the exit code is that of `eval run`, over all documents."""
@@ -166,9 +171,11 @@ def _require_measured(
     limit = read_error_limit(max_errors)
     faults = [fault for result in results if (fault := _find_fault(result.summary, limit))]
     if faults:
+        is_offline = any(result.summary.engine for result in results)
+        again = f"the same command with `--resume`{_replace(flags)} asks for what has no result"
         raise MeasurementError(
             "\n".join(f"not measured: {fault}" for fault in faults),
-            hint=f"the same command with `--resume`{_replace(flags)} asks for what has no result",
+            hint=_NO_MODEL if is_offline else again,
         )
 
 

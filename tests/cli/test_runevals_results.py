@@ -216,6 +216,7 @@ def test_offline_nothing_passes_unmeasured(shell):
 
     assert 3 == result.code
     assert "rules, not a language model" in result.output
+    assert "hint: no language model is configured" in result.stderr
     (item,) = find_results(shell)["typed.json"]["items"]
     assert ("partial", "evaluatorConfigurationError") == (
         item["status"],
