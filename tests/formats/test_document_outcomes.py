@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from azd_eval.errors import InputError
-from azd_eval.formats.document_outcomes import read_outcomes
+from azd_eval.formats.document_outcomes import list_outcomes, read_outcomes
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "samples" / "m365"
 VENDOR = SAMPLES / "repo/schema/v1/examples/valid/scenarios-with-mixed-errors.json"
@@ -109,3 +111,26 @@ def test_an_item_that_was_not_reached_has_no_status(read):
 def test_a_document_without_results_is_refused(read, root):
     with pytest.raises(InputError, match="is no result"):
         read(**root)
+
+
+KEYS = (
+    "items turns prompt status scores extensions testId name azd_eval fields relevance citations "
+    "tone score count threshold result match"
+).split()
+values = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.sampled_from(["pass"])
+)
+trees = st.recursive(
+    values,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.sampled_from(KEYS), inner, max_size=6)
+    ),
+    max_leaves=40,
+)
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), trees, max_size=4), st.lists(trees, max_size=4))
+def test_whatever_a_result_holds_it_is_read(result, items):
+    for outcome in list_outcomes({**result, "items": items}):
+        assert outcome.score is None or 0 <= outcome.score <= 1
+        assert outcome.status in (None, "pass", "fail", "partial", "error")

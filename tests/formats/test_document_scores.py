@@ -1,12 +1,19 @@
 """What a run adds to items, against the vendor's own example of every status."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from azd_eval.domain.score import Score, Trial, TurnResult, Verdict
+from azd_eval.domain.ports import TurnUnderTest
+from azd_eval.domain.score import Score, Trial, TrialSpec, TurnResult, Verdict
+from azd_eval.domain.task import Reply, Task, Turn
+from azd_eval.evaluators.named import build_named
 from azd_eval.formats.document_results import SCORES
+from azd_eval.formats.document_schema import find_schema_faults
 from azd_eval.formats.document_scores import (
     name_score,
     write_score,
@@ -14,6 +21,7 @@ from azd_eval.formats.document_scores import (
     write_turn_result,
 )
 from azd_eval.formats.schema import Schema
+from tests.factories import BASELINE, ScriptedJudge
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "samples" / "m365"
 SCENARIOS = SAMPLES / "repo/schema/v1/examples/valid/scenarios-with-mixed-errors.json"
@@ -218,3 +226,76 @@ def test_evidence_that_the_official_schema_does_not_take_is_left_out():
     result = write_turn_result(TurnResult("hello", "Good day.", evidence=evidence))
 
     assert {"response", "scores", "status"} == result.keys()
+
+
+texts = st.text(max_size=40)
+names = st.sampled_from(["Mail", "send", "", "read"])
+tools = st.fixed_dictionaries({"plugin_name": names, "function_name": names})
+hits = st.fixed_dictionaries(
+    {},
+    optional={
+        "rank": st.one_of(st.none(), st.integers(1, 9)),
+        "webUrl": st.one_of(st.none(), texts),
+        "extracts": st.lists(st.fixed_dictionaries({"text": texts}), max_size=2),
+    },
+)
+retrievals = st.fixed_dictionaries(
+    {"capability": st.sampled_from(["Email", "People"])},
+    optional={
+        "status": st.sampled_from(["success", "failed"]),
+        "queries": st.lists(st.fixed_dictionaries({"queryString": texts}), max_size=2),
+        "retrievalHits": st.lists(hits, max_size=3),
+    },
+)
+evidence = st.fixed_dictionaries(
+    {},
+    optional={
+        "citations": st.lists(st.fixed_dictionaries({"index": st.integers(1, 9)}), max_size=2),
+        "diagnostics": st.fixed_dictionaries(
+            {},
+            optional={
+                "retrieval_executions": st.lists(retrievals, max_size=2),
+                "tool_calls": st.fixed_dictionaries(
+                    {
+                        "selected_functions": st.one_of(st.none(), st.lists(tools, max_size=2)),
+                        "executions": st.one_of(
+                            st.none(),
+                            st.lists(
+                                tools.map(lambda tool: {**tool, "response_status": 200}), max_size=2
+                            ),
+                        ),
+                    }
+                ),
+            },
+        ),
+    },
+)
+OPTIONS = {
+    **{name: {"threshold": 4} for name in ("Relevance", "Coherence", "Groundedness", "Similarity")},
+    "Citations": {"citation_format": "mixed", "threshold": 2},
+    "ExactMatch": {},
+    "PartialMatch": {"threshold": 0.3},
+    "RetrievalQuery": {"capability": "Email", "selector": "a", "includes": ["b"]},
+    "RetrievalResult": {
+        "capability": "Email",
+        "expected_items": [{"retrievalExtract_contains": "a"}],
+    },
+    "ToolCallSelection": {"calls": [{"tool": {"plugin_name": "Mail", "function_name": "send"}}]},
+    "ToolCallExecution": {"calls": [{"tool": {"plugin_name": "Mail", "function_name": "send"}}]},
+}
+
+
+@given(
+    texts, texts, evidence, st.one_of(st.integers(1, 5), st.sampled_from(["unusable", "undecided"]))
+)
+def test_every_evaluator_writes_what_the_official_schema_takes(reply, expected, beside, decision):
+    judge = ScriptedJudge(dict.fromkeys(OPTIONS, decision))
+    task = Task("t", (Turn("Who?", expected=expected),))
+    item = TurnUnderTest(TrialSpec(task, BASELINE), 0, task.turns[0], Reply(reply, evidence=beside))
+
+    scores = [asyncio.run(each.score(item)) for each in build_named(judge, OPTIONS)]
+
+    result = write_turn_result(TurnResult("Who?", reply, scores=tuple(scores), evidence=beside))
+    document = {"schemaVersion": "1.11.0", "items": [{"prompt": "Who?", **result}]}
+    assert [] == [str(fault) for fault in find_schema_faults(document)]
+    assert len(OPTIONS) == len(result["scores"])
