@@ -28,6 +28,7 @@ from azd_eval.wiring.document_project import open_project
 from azd_eval.wiring.document_run import DocumentResult, open_document_run
 from azd_eval.wiring.evaluation import open_evaluation
 from azd_eval.wiring.optimization import Watch
+from azd_eval.wiring.optimization_job import make_job, plan_optimization
 from azd_eval.wiring.optimization_start import open_optimization
 from azd_eval.wiring.overrides import Overrides
 from azd_eval.wiring.setup import set_up
@@ -66,7 +67,7 @@ async def aoptimize(
     With `apply`, better instructions are written to where the agent reads them.
     """
     setup = set_up(_as_path(config), _read_overrides(overrides), optimizes=True)
-    setup.plan()
+    plan_optimization(setup, make_job(setup))
     if apply:
         require_writable(setup)
     watch = Watch(on_step=lambda _: None, on_trial=on_trial)

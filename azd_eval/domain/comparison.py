@@ -60,7 +60,7 @@ class Comparison:
         place = f"{tasks} held out" if self.is_unseen else f"{tasks} it was revised for"
         return (
             f"{self.difference:+.2f}{between} on the {place}, {self.looks} fresh "
-            f"looks each; {self.fixed} verdicts fixed, {self.broken} broken"
+            f"looks each; verdicts fixed: {self.fixed}, broken: {self.broken}"
         )
 
     @property

@@ -52,14 +52,17 @@ def count_held_out(job: OptimizationJob) -> int:
 
 
 def _draw(tasks: Sequence[Task], count: int, random: Random) -> set[str]:
-    """Draw from each category in turn, the largest first, so that none is left without."""
+    """Draw from each category by its share, whichever is furthest behind it."""
     groups: dict[str | None, list[str]] = defaultdict(list)
     # By content, so that the order of the dataset does not matter.
     for task in sorted(tasks, key=lambda each: each.key):
         groups[task.category].append(task.key)
     for keys in groups.values():
         random.shuffle(keys)
-    drawn: list[str] = []
-    while len(drawn) < count:
-        drawn.append(max(groups.values(), key=len).pop())
-    return set(drawn)
+    shares = {category: count * len(keys) / len(tasks) for category, keys in groups.items()}
+    drawn: set[str] = set()
+    for _ in range(count):
+        category = max(shares, key=lambda each: shares[each] if groups[each] else -1.0)
+        shares[category] -= 1
+        drawn.add(groups[category].pop())
+    return drawn

@@ -70,7 +70,7 @@ async def _calibrate(bench: GuardedBench, split: Split) -> Calibration | None:
         return None
     second = await bench.measure(bench.baseline, split.learning, 1)
     policy = bench.policy
-    tasks = len(split.held_out or split.learning)
+    tasks = len(split.learning) + len(split.held_out)
     calibration = calibrate(first, second, tasks=tasks, looks=max(1, policy.confirm_looks))
     if calibration:
         bench.tell(calibration)

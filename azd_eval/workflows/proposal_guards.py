@@ -1,6 +1,7 @@
 """Refuse proposed instructions that are not worth measuring, or must not reach the agent."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
@@ -22,6 +23,7 @@ _COPIED_WORDS = 8
 _ANSWER_WORDS = 4
 # With a number in it, two words tell an answer: "30 days".
 _ANSWER_WORDS_WITH_NUMBER = 2
+_Run = tuple[str, ...]
 _WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
 
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
@@ -58,8 +60,11 @@ class ProposalGuards:
     def __init__(self, baseline: str, tasks: Sequence[Task], rubrics: Sequence[Rubric]) -> None:
         self._baseline = baseline
         self._tried = {_fold(baseline)}
-        self._allowed = _spell([baseline, *_list_rules(tasks, rubrics)])
-        self._secrets = dict(self._list_secrets(tasks))
+        self._secrets = _gather_secrets(tasks)
+        for rule in (baseline, *_list_rules(tasks, rubrics)):
+            for length, runs in self._secrets.items():
+                for run in _runs(_spell(rule), length):
+                    runs.pop(run, None)
 
     def find_objection(self, text: str, parent: str) -> str | None:
         """Say why a proposal is refused unmeasured, or None when it may be tried."""
@@ -88,20 +93,11 @@ class ProposalGuards:
         yield from self._find_copies(text)
 
     def _find_copies(self, text: str) -> Iterator[str]:
-        spelled = _spell([text])
-        for secret, task in self._secrets.items():
-            if secret in spelled:
-                yield f"copied from task {task!r}: {_quote(secret)}"
-
-    def _list_secrets(self, tasks: Iterable[Task]) -> Iterator[tuple[str, str]]:
-        """Yield the runs of words that only a copy of a task would hold, each with its task."""
-        for task in tasks:
-            for turn in task.turns:
-                expected = turn.expected or ""
-                has_number = any(map(str.isdigit, expected))
-                fewest = _ANSWER_WORDS_WITH_NUMBER if has_number else _ANSWER_WORDS
-                runs = [*_runs(turn.prompt, _COPIED_WORDS), *_runs(expected, fewest)]
-                yield from ((run, task.name) for run in runs if run not in self._allowed)
+        words = _spell(text)
+        for length, runs in self._secrets.items():
+            for run in _runs(words, length):
+                if run in runs:
+                    yield f"copied from task {runs[run]!r}: {_quote(' '.join(run))}"
 
 
 def placeholders(text: str) -> frozenset[str]:
@@ -117,18 +113,29 @@ def _list_rules(tasks: Iterable[Task], rubrics: Iterable[Rubric]) -> Iterator[st
         yield from value if isinstance(value, tuple) else [str(value)]
 
 
-def _spell(texts: Iterable[str]) -> str:
-    """Give the words of texts, a space between two and two between texts."""
-    return "  ".join(f" {' '.join(_WORD.findall(text.casefold()))} " for text in texts)
+def _gather_secrets(tasks: Iterable[Task]) -> dict[int, dict[_Run, str]]:
+    """Gather runs of words that only a copy of a task would hold, by length, each with its task."""
+    secrets: dict[int, dict[_Run, str]] = defaultdict(dict)
+    for task in tasks:
+        for turn in task.turns:
+            expected = turn.expected or ""
+            has_number = any(map(str.isdigit, expected))
+            fewest = _ANSWER_WORDS_WITH_NUMBER if has_number else _ANSWER_WORDS
+            for text, at_least in ((turn.prompt, _COPIED_WORDS), (expected, fewest)):
+                words = _spell(text)
+                length = min(len(words), _COPIED_WORDS)
+                if length >= at_least:
+                    secrets[length].update(dict.fromkeys(_runs(words, length), task.name))
+    return secrets
 
 
-def _runs(text: str, fewest: int) -> Iterator[str]:
-    """Yield every eight words in a row, or all words where there are fewer, but `fewest`."""
-    words = _WORD.findall(text.casefold())
-    length = min(len(words), _COPIED_WORDS)
-    if length >= fewest:
-        for start in range(len(words) - length + 1):
-            yield f" {' '.join(words[start : start + length])} "
+def _spell(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _runs(words: Sequence[str], length: int) -> Iterator[_Run]:
+    """Yield every so many words in a row."""
+    return (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
 
 
 def _fold(text: str) -> str:

@@ -391,7 +391,7 @@ def test_it_says_how_sure_it_is_and_what_cannot_be_known():
     stopped = Page(render_optimization(_optimization(held_out=None), _TEXTS)).text
 
     assert "confirmed +0.30 (95 % interval +0.10 to +0.50) on the 4 tasks held out" in page
-    assert "5 verdicts fixed, 1 broken. Better by more than chance." in page
+    assert "verdicts fixed: 5, broken: 1. Better by more than chance." in page
     assert "Noise: 2 of 9 verdicts changed." in page
     assert "of other questions it says nothing" in unsure
     assert "not confirmed It stopped before the last comparison" in stopped
