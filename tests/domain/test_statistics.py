@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azd_eval.domain.statistics import proportion_interval, score_interval, student_quantile
+from azd_eval.domain.statistics import (
+    difference_interval,
+    proportion_interval,
+    score_interval,
+    sign_flip_p,
+    student_quantile,
+)
 from benchmarks.interval_coverage import METHODS, TASK_COUNTS, TRUE_SCORES, draw_scores, measure
 
 fractions = st.builds(
@@ -88,7 +94,16 @@ def test_more_tasks_of_the_same_kind_narrow_the_interval() -> None:
 
 @pytest.mark.parametrize(
     ("degrees", "table"),
-    [(3, 3.1824), (4, 2.7764), (6, 2.4469), (11, 2.2010), (21, 2.0796), (120, 1.9799)],
+    [
+        (1, 12.706),
+        (2, 4.3027),
+        (3, 3.1824),
+        (4, 2.7764),
+        (6, 2.4469),
+        (11, 2.2010),
+        (21, 2.0796),
+        (120, 1.9799),
+    ],
 )
 def test_student_quantile_agrees_with_the_table(degrees: int, table: float) -> None:
     assert pytest.approx(table, rel=0.002) == student_quantile(degrees)
@@ -112,3 +127,55 @@ def test_the_interval_covers_the_truth_without_being_idle(true_score: float, tas
     assert fmean(coverage for coverage, _ in ours) >= 0.955
     assert min(coverage for coverage, _ in ours) >= 0.93 - chance
     assert fmean(width for _, width in ours) <= 1.25 * fmean(width for _, width in safest)
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([], 1.0),
+        ([0.0, 0.0], 1.0),
+        ([0.5], 1.0),
+        ([1.0] * 3, 2 / 8),
+        ([-1.0] * 3, 2 / 8),
+        ([0.25] * 5, 2 / 32),
+        ([0.25, 0.25, 0.25, 0.25, -0.25], 12 / 32),
+        ([1.0, 0.5, 0.25, 0.0], 2 / 8),
+        ([0.25] * 10 + [-0.25] * 10, 1.0),
+    ],
+)
+def test_the_sign_flip_p_is_exact(differences: list[float], expected: float) -> None:
+    assert pytest.approx(expected) == sign_flip_p(differences)
+
+
+def test_many_differences_are_as_good_as_normal() -> None:
+    exact = sign_flip_p([0.25] * 40 + [-0.25] * 24)
+    normal = sign_flip_p([0.25] * 41 + [-0.25] * 24)
+
+    assert 0.5 * exact < normal < exact
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=30))
+def test_an_interval_of_a_difference_holds_its_mean_and_is_never_certain(
+    differences: list[float],
+) -> None:
+    interval = difference_interval([differences])
+
+    assert interval is not None
+    low, high = interval
+    assert -1 <= low < high <= 1
+    assert low <= fmean(differences) + 1e-9
+    assert high >= fmean(differences) - 1e-9
+
+
+@pytest.mark.parametrize("groups", [[], [[0.5]], [[0.5], [0.25]]])
+def test_without_two_of_a_group_there_is_no_interval(groups: list[list[float]]) -> None:
+    assert difference_interval(groups) is None
+
+
+def test_an_interval_of_these_tasks_is_not_widened_by_how_much_they_differ() -> None:
+    uneven = [[1.0, 1.0], [0.0, 0.0], [0.5, 0.5]]
+
+    of_others = difference_interval([[1.0, 0.0, 0.5]])
+    of_these = difference_interval(uneven)
+
+    assert of_others[0] < 0 < of_these[0]
