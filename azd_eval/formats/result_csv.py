@@ -17,10 +17,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_result_csv(result: Mapping[str, Any]) -> str:
-    """Write a result document; each evaluator has a column of its own and two beside it.
+    """Write a result document, each evaluator with columns for its score, result and reason.
 
-    Those are `<evaluator>_result` and `<evaluator>_reason`. A cell that a spreadsheet would take
-    for a formula begins with `'`.
+    A cell that a spreadsheet would take for a formula begins with `'`.
     """
     rows = [row for number, item in enumerate(result["items"], 1) for row in _rows(number, item)]
     columns = dict.fromkeys(key for row in rows for key in row)
@@ -43,7 +42,7 @@ def _rows(number: int, item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if error := turn.get("error"):
             row["error"] = f"{error['code']}: {error['message']}"
         for key, entry in turn.get("scores", {}).items():
-            row[key] = next((entry[name] for name in _MEASURES if name in entry), "")
+            row[f"{key}_score"] = next((entry[name] for name in _MEASURES if name in entry), "")
             row[f"{key}_result"] = entry["result"]
             row[f"{key}_reason"] = entry.get("reason") or entry.get("error") or ""
         yield row

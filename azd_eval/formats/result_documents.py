@@ -7,9 +7,12 @@ from typing import Any
 from azd_eval.domain.score import Trial
 from azd_eval.domain.task import Task
 from azd_eval.formats.document_items import build_item
+from azd_eval.formats.document_rows import EVIDENCE
 from azd_eval.formats.document_scores import write_thread_summary, write_turn_result
 from azd_eval.formats.document_versions import NEWEST_MINOR
 from azd_eval.formats.documents import Document, build_root
+
+_OF_REPLIES = ("conversation_id", *EVIDENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,13 @@ def _build_item(task: Task, trial: Trial | None, facts: ResultFacts) -> dict[str
 
 
 def _forget_replies(task: Task) -> Task:
-    """Leave out what an earlier run said: responses, and the name of its conversation."""
-    carried = {key: value for key, value in task.carried.items() if key != "conversation_id"}
-    turns = tuple(replace(turn, recorded=None) for turn in task.turns)
-    return replace(task, turns=turns, carried=carried)
+    """Leave out what an earlier run said: responses, their evidence, and its conversation."""
+
+    def keep(carried: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: carried[key] for key in carried if key not in _OF_REPLIES}
+
+    turns = (replace(turn, recorded=None, carried=keep(turn.carried)) for turn in task.turns)
+    return replace(task, turns=tuple(turns), carried=keep(task.carried))
 
 
 def _add(row: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:

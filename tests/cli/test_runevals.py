@@ -473,7 +473,7 @@ class TestFlags:
         assert (before, calls) == (shell.files(), len(run.server.calls))
         assert 0 == run(*command, "--force").code
         (row,) = csv.DictReader(io.StringIO(shell.read("out/r.csv").removeprefix("\ufeff")))
-        assert ("One?", "pass", "5") == (row["prompt"], row["status"], row["relevance"])
+        assert ("One?", "pass", "5") == (row["prompt"], row["status"], row["relevance_score"])
 
     @pytest.mark.parametrize(
         ("arguments", "code"),

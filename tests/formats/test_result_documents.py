@@ -38,9 +38,12 @@ DOCUMENT = {
             "name": "Flow",
             "category": "talk",
             "conversation_id": "c-1",
-            "turns": [{"prompt": "One?", "response": "old 1"}, {"prompt": "Two?"}],
+            "turns": [
+                {"prompt": "One?", "response": "old 1", "citations": [{"index": 1}]},
+                {"prompt": "Two?", "citations": [{"index": 2}]},
+            ],
         },
-        {"prompt": "Why?"},
+        {"prompt": "Why?", "diagnostics": {}},
     ],
 }
 
@@ -96,6 +99,7 @@ def test_the_document_has_the_results_and_nothing_of_earlier_ones(read):
         },
     } == single
     assert "conversation_id" not in thread
+    assert not any("citations" in turn for turn in thread["turns"])
     assert ["re One?", "re Two?"] == [turn["response"] for turn in thread["turns"]]
     assert "pass" == thread["summary"]["overall_status"]
     assert {"prompt": "Why?"} == unreached
@@ -173,11 +177,11 @@ def test_csv_has_a_record_for_each_turn(read):
     first = rows[0]
     assert ("REG-1", "tools", "Who flow") == (first["testId"], first["category"], first["name"])
     assert ("4", "pass", "because") == (
-        first["relevance"],
+        first["relevance_score"],
         first["relevance_result"],
         first["relevance_reason"],
     )
-    assert ("", "") == (rows[3]["status"], rows[3]["relevance"])
+    assert ("", "") == (rows[3]["status"], rows[3]["relevance_score"])
 
 
 def test_csv_tells_errors(read):
@@ -186,6 +190,15 @@ def test_csv_tells_errors(read):
     rows = read_csv(write_result_csv(build_result(document, answer(document, error="no"), FACTS)))
 
     assert {"agentTimeout: Agent request failed: no"} == {row["error"] for row in rows}
+
+
+def test_csv_keeps_evaluators_apart_from_its_own_columns():
+    entry = {"score": 7, "result": "pass", "threshold": 1}
+    result = {"items": [{"prompt": "p", "status": "fail", "scores": {"status": entry}}]}
+
+    (row,) = read_csv(write_result_csv(result))
+
+    assert ("fail", "7") == (row["status"], row["status_score"])
 
 
 @given(st.text())
