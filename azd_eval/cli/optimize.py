@@ -26,6 +26,8 @@ from azd_eval.wiring.overrides import Overrides
 from azd_eval.wiring.setup import Setup, set_up
 from azd_eval.workflows.optimization_job import OptimizationProgress
 
+_FAILED = ("model_error", "strategy_error")
+
 
 def optimize_instructions(flags: OptimizeFlags) -> int:
     """Optimize; exit 0 whether it improved or not, 3 when nothing could be measured."""
@@ -48,7 +50,7 @@ def optimize_instructions(flags: OptimizeFlags) -> int:
     if setup.stop.reason == INTERRUPTED_BY_USER:
         hint = _word_resume(optimization)
         raise Interrupted("interrupted; the best so far is shown, and kept", hint=hint)
-    if summary.baseline.score is None or summary.stop_reason == "model_error":
+    if summary.baseline.score is None or summary.stop_reason in _FAILED:
         hint = _word_resume(optimization)
         raise MeasurementError(f"not measured: {summary.stop_message}", hint=hint)
     return 0
