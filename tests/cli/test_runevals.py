@@ -9,7 +9,7 @@ import pytest
 import azd_eval
 from azd_eval.cli.app import build_runevals, read_words
 from azd_eval.cli.boundary import run_guarded
-from tests.cli.shell import connect, count_roles
+from tests.cli.shell import Result, connect, count_roles
 from tests.documents import document_world, find_results, last_prompt, make_document, write_agent
 from tests.fake_openai import FakeReply, Status
 
@@ -28,14 +28,33 @@ EXPENSES = {
 
 
 @pytest.fixture
-def run(shell, fake_openai):
-    """Run `runevals` in a project whose models live at a server, which is `run.server`."""
-    write_agent(shell)
+def here(shell, monkeypatch, capfd):
+    """Run `runevals` in this process, with variables: the same at a tenth of the time."""
+    monkeypatch.chdir(shell.folder)
 
-    def start(*arguments, world=None, **variables):
+    def start(*arguments, **variables):
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        capfd.readouterr()
+        code = run_guarded(build_runevals(), read_words(arguments), "runevals")
+        return Result(code, *capfd.readouterr())
+
+    return start
+
+
+@pytest.fixture
+def run(request, shell, here, fake_openai):
+    """Run `runevals` in a project whose models live at a server, which is `run.server`.
+
+    The commands of the specification run as they are typed, in processes.
+    """
+    write_agent(shell)
+    program = shell.runevals if request.cls is TestTheSpecification else here
+
+    def start(*arguments, world=None):
         if world is not None or start.server is None:
             start.server = fake_openai(world or document_world())
-        return shell.runevals(*arguments, **connect(start.server), **variables)
+        return program(*arguments, **connect(start.server))
 
     start.server = None
     return start
@@ -77,9 +96,12 @@ class TestTheSpecification:
         for name in names:
             shell.write(f"evals/{name}.json", make_document(f"Question of {name}?"))
 
-        codes = [run("--prompts-file", f"./evals/{name}.json").code for name in names]
+        typed = [run("--prompts-file", f"./evals/{name}.json").code for name in names[:2]]
+        rest = run(
+            *(word for name in names[2:] for word in ("--prompts-file", f"evals/{name}.json"))
+        )
 
-        assert [0] * 5 == codes
+        assert [0, 0, 0] == [*typed, rest.code]
         assert {f"{name}{end}" for name in names for end in (".json", ".summary.json")} == {
             *find_results(shell)
         }
@@ -209,7 +231,7 @@ class TestConversations:
 
 
 class TestWaysIn:
-    def test_stored_responses_are_scored_without_an_agent(self, shell, fake_openai):
+    def test_stored_responses_are_scored_without_an_agent(self, shell, here, fake_openai):
         server = fake_openai(document_world(grades={"Relevance": 2}))
         shell.write(
             "old.json",
@@ -220,7 +242,7 @@ class TestWaysIn:
             ),
         )
 
-        result = shell.runevals("--evaluate-only", "old.json", "-m", "m", **connect(server))
+        result = here("--evaluate-only", "old.json", "-m", "m", **connect(server))
 
         assert 3 == result.code
         assert {"judge": 2} == count_roles(server)
@@ -291,13 +313,13 @@ class TestWaysIn:
         result_items = find_results(shell)["evals.json"]["items"]
         assert asked == [item["prompt"] for item in result_items]
 
-    def test_the_agent_may_be_a_function(self, shell, fake_openai):
+    def test_the_agent_may_be_a_function(self, shell, here, fake_openai):
         shell.write(
             "agent.py", "def respond(prompt, history):\n    return f'{len(history)} {prompt}'"
         )
         shell.write("evals.json", make_document(EXPENSES))
 
-        result = shell.runevals(
+        result = here(
             "--callable", "agent.py:respond", "-m", "m", **connect(fake_openai(document_world()))
         )
 
@@ -305,25 +327,25 @@ class TestWaysIn:
         turns = find_results(shell)["evals.json"]["items"][0]["turns"]
         assert "2 What should I do?" == turns[1]["response"]
 
-    def test_the_agent_may_be_a_bare_model(self, shell, fake_openai):
+    def test_the_agent_may_be_a_bare_model(self, shell, here, fake_openai):
         server = fake_openai(document_world())
 
-        result = shell.runevals("--prompts", "Who?", "--model", "m", **connect(server))
+        result = here("--prompts", "Who?", "--model", "m", **connect(server))
 
         assert 0 == result.code, result.stderr
         assert "its model answers as it is" in result.stderr
         (asked,) = [call for call in server.calls if call.schema_name is None]
         assert [{"role": "user", "content": "Who?"}] == asked.body["messages"]
 
-    def test_without_an_agent_the_lines_to_add_are_told(self, shell):
-        result = shell.runevals("--prompts", "Who?")
+    def test_without_an_agent_the_lines_to_add_are_told(self, shell, here):
+        result = here("--prompts", "Who?")
 
         assert 2 == result.code
         assert "error: there is no agent to ask" in result.stderr
         assert "instructions_file: instructions.md" in result.stderr
 
     @pytest.mark.parametrize("name", [".env.local", ".env.local.user"])
-    def test_the_names_of_the_vendor_lead_to_the_judge(self, shell, fake_openai, name):
+    def test_the_names_of_the_vendor_lead_to_the_judge(self, shell, here, fake_openai, name):
         server = fake_openai(document_world())
         shell.write(".agent_configs/baseline/instructions.md", "Be kind.")
         shell.write(
@@ -332,7 +354,7 @@ class TestWaysIn:
             "AZURE_AI_API_VERSION=2024-12-01-preview\nAZURE_AI_MODEL_NAME=gpt-4o-mini\n",
         )
 
-        result = shell.runevals("--prompts", "Who?")
+        result = here("--prompts", "Who?")
 
         assert 0 == result.code, result.stderr
         assert {"gpt-4o-mini"} == {call.model for call in server.calls}
@@ -425,24 +447,16 @@ class TestFlags:
             ),
         ],
     )
-    def test_slips_are_told_before_anything_is_asked(
-        self, shell, fake_openai, monkeypatch, capsys, arguments, message
-    ):
-        server = fake_openai(document_world())
-        for name, value in connect(server).items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.chdir(shell.folder)
-        monkeypatch.setattr("sys.stdin", io.StringIO())
-        write_agent(shell)
+    def test_slips_are_told_before_anything_is_asked(self, shell, run, arguments, message):
         shell.write("a.json", make_document({"prompt": "One?", "category": "knowledge"}))
         shell.write("b.json", make_document("One?", default_evaluators={"relevance": {}}))
         shell.write("c.json", make_document("One?", default_evaluators={"ExactMatch": {}}))
 
-        code = run_guarded(build_runevals(), read_words(arguments), "runevals")
+        result = run(*arguments)
 
-        assert 2 == code
-        assert message in capsys.readouterr().err
-        assert [] == server.calls
+        assert 2 == result.code
+        assert message in result.stderr
+        assert [] == run.server.calls
 
     def test_dry_run_counts(self, shell, run):
         shell.write("evals.json", make_document("One?", EXPENSES))
@@ -521,15 +535,15 @@ class TestFlags:
         assert (0, text) == (upgraded.code, backup.read_text())
         assert [{"prompt": "One?"}] == json.loads(path.read_text())["items"]
 
-    def test_version_and_help(self, shell):
-        version, text = shell.runevals("--version"), shell.runevals("-h")
+    def test_version_and_help(self, shell, here):
+        version, text = here("--version"), here("-h")
 
         assert (0, 0) == (version.code, text.code)
         assert version.stdout.startswith("runevals of azd-eval ")
         assert "Usage: runevals [OPTIONS]" in text.stdout
 
-    def test_an_unknown_option_points_to_the_help_of_this_program(self, shell):
-        result = shell.runevals("--m365-agent-id", "x")
+    def test_an_unknown_option_points_to_the_help_of_this_program(self, shell, here):
+        result = here("--m365-agent-id", "x")
 
         assert 2 == result.code
         assert "hint: see `runevals --help`" in result.stderr
