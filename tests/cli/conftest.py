@@ -7,7 +7,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.cli.shell import Program, Shell, command
+from azd_eval.cli.app import build_runevals, read_words
+from azd_eval.cli.boundary import run_guarded
+from tests.cli.shell import Program, Result, Shell, command
 from tests.fake_openai import FakeOpenAI
 from tests.personas import support_world
 
@@ -47,3 +49,20 @@ def terminal(shell: Shell) -> Iterator[Callable[..., pexpect.spawn]]:
             return child
 
         yield start
+
+
+@pytest.fixture
+def here(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., Result]:
+    """Run `runevals` in this process, with variables: the same at a tenth of the time."""
+    monkeypatch.chdir(shell.folder)
+
+    def start(*arguments: str, **variables: str) -> Result:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        capfd.readouterr()
+        code = run_guarded(build_runevals(), read_words(arguments), "runevals")
+        return Result(code, *capfd.readouterr())
+
+    return start

@@ -7,9 +7,7 @@ import json
 import pytest
 
 import azd_eval
-from azd_eval.cli.app import build_runevals, read_words
-from azd_eval.cli.boundary import run_guarded
-from tests.cli.shell import Result, connect, count_roles
+from tests.cli.shell import connect, count_roles
 from tests.documents import document_world, find_results, last_prompt, make_document, write_agent
 from tests.fake_openai import FakeReply, Status
 
@@ -25,21 +23,6 @@ EXPENSES = {
         },
     ],
 }
-
-
-@pytest.fixture
-def here(shell, monkeypatch, capfd):
-    """Run `runevals` in this process, with variables: the same at a tenth of the time."""
-    monkeypatch.chdir(shell.folder)
-
-    def start(*arguments, **variables):
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
-        capfd.readouterr()
-        code = run_guarded(build_runevals(), read_words(arguments), "runevals")
-        return Result(code, *capfd.readouterr())
-
-    return start
 
 
 @pytest.fixture

@@ -44,10 +44,10 @@ def world_failing(*prompts):
 
 
 class TestCategories:
-    def test_totals_are_told_by_evaluator_and_category(self, project, fake_openai):
+    def test_totals_are_told_by_evaluator_and_category(self, project, here, fake_openai):
         server = fake_openai(world_failing("KB-2?"))
 
-        result = project.runevals("--json", **connect(server))
+        result = here("--json", **connect(server))
 
         assert 1 == result.code, result.stderr
         summary = result.json
@@ -64,8 +64,8 @@ class TestCategories:
         ]
         assert summary == find_results(project)["evals.summary.json"]
 
-    def test_the_screen_shows_them(self, project, fake_openai):
-        result = project.runevals(**connect(fake_openai(world_failing("KB-2?"))))
+    def test_the_screen_shows_them(self, project, here, fake_openai):
+        result = here(**connect(fake_openai(world_failing("KB-2?"))))
 
         lines = [line.split() for line in result.stdout.splitlines()]
         assert ["knowledge", "2", "1", "1", "0", "0", "0.50"] in lines
@@ -76,18 +76,18 @@ class TestCategories:
 
 class TestComparison:
     @pytest.fixture
-    def results(self, project, fake_openai):
+    def results(self, project, here, fake_openai):
         """Write v1.json, in which KB-2 fails, and v2.json, in which TOOL-1 does; KB-1 is gone."""
-        run = project.runevals
+        run = here
         run("--output", "v1.json", **connect(fake_openai(world_failing("KB-2?"))))
         new = [*ITEMS[1:], {"prompt": "New?"}]
         project.write("evals/evals.json", make_document(*new))
         run("--output", "v2.json", "--no-cache", **connect(fake_openai(world_failing("TOOL-1?"))))
         return project
 
-    def test_what_got_better_worse_new_and_gone(self, results):
-        shown = results.runevals("--compare", "v1.json", "v2.json")
-        as_json = results.runevals("--compare", "v1.json", "v2.json", "--json")
+    def test_what_got_better_worse_new_and_gone(self, results, here):
+        shown = here("--compare", "v1.json", "v2.json")
+        as_json = here("--compare", "v1.json", "v2.json", "--json")
 
         assert (0, 0) == (shown.code, as_json.code)
         changes = {(item["name"], item["change"]) for item in as_json.json["items"]}
@@ -101,10 +101,10 @@ class TestComparison:
         assert "Pairs    2: 1 fixed, 1 broken\n" in shown.stdout
         assert "Passing  +0.00 (95 % interval -1.00 to +1.00, p = 1)\n" in shown.stdout
 
-    def test_a_regression_fails_only_if_asked(self, results):
-        assert 0 == results.runevals("--compare", "v1.json", "v2.json").code
-        assert 1 == results.runevals("--compare", "v1.json", "v2.json", "--fail-on-regression").code
-        assert 0 == results.runevals("--compare", "v2.json", "v2.json", "--fail-on-regression").code
+    def test_a_regression_fails_only_if_asked(self, results, here):
+        assert 0 == here("--compare", "v1.json", "v2.json").code
+        assert 1 == here("--compare", "v1.json", "v2.json", "--fail-on-regression").code
+        assert 0 == here("--compare", "v2.json", "v2.json", "--fail-on-regression").code
 
     @pytest.mark.parametrize(
         ("failing", "arguments", "code"),
@@ -114,32 +114,34 @@ class TestComparison:
             ("KB-2?", ["--fail-under", "0.5", "--fail-on-regression"], 0),
         ],
     )
-    def test_a_run_is_held_against_a_baseline(self, project, fake_openai, failing, arguments, code):
+    def test_a_run_is_held_against_a_baseline(
+        self, project, here, fake_openai, failing, arguments, code
+    ):
         first = connect(fake_openai(world_failing("KB-2?")))
-        project.runevals("--output", "v1.json", **first)
+        here("--output", "v1.json", **first)
 
         later = connect(fake_openai(world_failing(failing)))
-        result = project.runevals("--baseline", "v1.json", "--no-cache", *arguments, **later)
+        result = here("--baseline", "v1.json", "--no-cache", *arguments, **later)
 
         assert code == result.code, result.output
         assert "Compared " in result.stdout
 
-    def test_the_baseline_may_be_replaced_by_the_run(self, project, fake_openai):
+    def test_the_baseline_may_be_replaced_by_the_run(self, project, here, fake_openai):
         first = connect(fake_openai(world_failing("KB-2?")))
-        project.runevals("--output", "last.json", **first)
+        here("--output", "last.json", **first)
 
         later = connect(fake_openai(world_failing("TOOL-1?")))
         command = ["--baseline", "last.json", "--output", "last.json", "--force", "--no-cache"]
-        result = project.runevals(*command, **later)
+        result = here(*command, **later)
 
         assert "1 fixed, 1 broken" in result.stdout
         assert "fail" == json.loads(project.read("last.json"))["items"][2]["status"]
 
-    def test_a_result_runs_again_as_a_document(self, project, fake_openai):
+    def test_a_result_runs_again_as_a_document(self, project, here, fake_openai):
         first = connect(fake_openai(world_failing("KB-2?")))
-        project.runevals("--output", "v1.json", **first)
+        here("--output", "v1.json", **first)
 
-        again = project.runevals(
+        again = here(
             "--prompts-file", "v1.json", "--category", "tools", **connect(fake_openai(fail()))
         )
 
@@ -177,42 +179,44 @@ class TestInterruption:
         assert before <= count_roles(server)["agent"] <= 3
         assert 2 == len(list((project.folder / ".evals/results").glob("*.json")))
 
-    def test_nothing_unfinished_is_said(self, project, fake_openai):
+    def test_nothing_unfinished_is_said(self, project, here, fake_openai):
         variables = connect(fake_openai(fail()))
-        project.runevals(**variables)
+        here(**variables)
 
-        result = project.runevals("--resume", **variables)
+        result = here("--resume", **variables)
 
         assert 2 == result.code
         assert "no unfinished run of this dataset" in result.stderr
 
-    def test_other_responses_are_not_mixed_with_those_scored_before(self, project, fake_openai):
+    def test_other_responses_are_not_mixed_with_those_scored_before(
+        self, project, here, fake_openai
+    ):
         world = document_world(grades={"Coherence": "no idea"})
         command = ["--evaluate-only", "old.json"]
         variables = connect(fake_openai(world))
         project.write("old.json", make_document({"prompt": "One?", "response": "Yes."}))
-        assert 3 == project.runevals(*command, **variables).code
+        assert 3 == here(*command, **variables).code
         project.write("old.json", make_document({"prompt": "One?", "response": "No."}))
 
-        result = project.runevals(*command, "--resume", **variables)
+        result = here(*command, "--resume", **variables)
 
         assert 2 == result.code
         assert "changed since it began: responses" in result.stderr
 
-    def test_a_wrong_key_is_no_measurement(self, project, fake_openai):
+    def test_a_wrong_key_is_no_measurement(self, project, here, fake_openai):
         server = fake_openai(lambda request: Status(401))
 
-        result = project.runevals(**connect(server))
+        result = here(**connect(server))
 
         assert 3 == result.code
         items = find_results(project)["evals.json"]["items"]
         assert {"agentAuthenticationError"} == {item["error"]["code"] for item in items}
 
 
-def test_offline_nothing_passes_unmeasured(shell):
+def test_offline_nothing_passes_unmeasured(shell, here):
     shell.write(".agent_configs/baseline/instructions.md", "Be kind.")
 
-    result = shell.runevals("--prompts", "Who?")
+    result = here("--prompts", "Who?")
 
     assert 3 == result.code
     assert "rules, not a language model" in result.output
@@ -224,14 +228,14 @@ def test_offline_nothing_passes_unmeasured(shell):
     )
 
 
-def test_a_secret_never_reaches_a_result(project, fake_openai):
+def test_a_secret_never_reaches_a_result(project, here, fake_openai):
     project.write(
         "agent.py",
         "import os\n\ndef respond(prompt):\n    return os.environ['OPENAI_API_KEY']\n",
     )
     variables = connect(fake_openai(fail()))
 
-    project.runevals("--callable", "agent.py:respond", **variables)
+    here("--callable", "agent.py:respond", **variables)
 
     key = variables["OPENAI_API_KEY"].encode()
     assert [] == [name for name, text in project.files().items() if key in text]
