@@ -42,7 +42,7 @@ class SearchPolicy:
     least_shared: float = 0.7
     must_looks: float = 2.0
     quiet_verdicts: int = 18
-    # After so many rejections in a row, look at the incumbent again and try another parent.
+    # After so many iterations in vain, look at the incumbent again and try another parent; stop.
     unstick_after: int = 4
     stop_after: int = 8
     stop_after_unusable: int = 3

@@ -51,7 +51,7 @@ class _Search:
         self._archive: list[Candidate] = []
         self._bench = bench
         self._incumbent = bench.baseline
-        self._rejected_in_a_row = 0
+        self._vain_in_a_row = 0
         self._stuck_for = 0
         self._last_reason = ""
 
@@ -60,10 +60,10 @@ class _Search:
             return stop
         if not self._find_failing():
             return Stop("nothing_left_to_fix", "no criterion is missed any more")
-        rejected = self._rejected_in_a_row
-        if rejected < self._bench.policy.stop_after:
+        vain = self._vain_in_a_row
+        if vain < self._bench.policy.stop_after:
             return None
-        message = f"{rejected} proposals in a row brought nothing better; the last: "
+        message = f"{vain} iterations in a row brought nothing better; the last: "
         return Stop("no_progress", message + self._last_reason)
 
     async def iterate(self) -> None:
@@ -80,10 +80,14 @@ class _Search:
             for child, order in zip(children, blocks, strict=True)
         )
         courses = await asyncio.gather(*looks)
+        if self._bench.is_cut_short or not children:
+            return
+        before = self._incumbent
         for child, course in zip(children, courses, strict=True):
-            if self._bench.is_cut_short:
-                return
             self._conclude(child, course)
+        is_stuck = self._incumbent is before
+        self._vain_in_a_row = self._vain_in_a_row + 1 if is_stuck else 0
+        self._stuck_for = self._stuck_for + 1 if is_stuck else 0
 
     async def _choose_parent(self) -> Candidate:
         """Take the incumbent; when stuck, see whether it was merely lucky, and try another one."""
@@ -134,12 +138,9 @@ class _Search:
             self.survivors.append(child)
         if course.is_whole:
             self._archive.append(child)
-        self._rejected_in_a_row += 1
-        self._stuck_for += 1
         self._last_reason = decision.reason
         if decision.accepted:
             self._incumbent = child
-            self._rejected_in_a_row = self._stuck_for = 0
         looked = {"event": "looked", "id": child.id, "against": against.id, "steps": course.steps}
         self._bench.record(looked)
         self._bench.decide(child, decision)

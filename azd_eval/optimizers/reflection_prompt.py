@@ -11,7 +11,7 @@ from typing import Any
 
 from azd_eval.domain.difference import describe_difference
 from azd_eval.domain.optimization import Evidence, FailedVerdict, MetCriterion
-from azd_eval.prompts import fill
+from azd_eval.prompts import fill, template
 
 _REASONS_ROOM = 24_000
 _ANSWERS_ROOM = 24_000
@@ -42,6 +42,8 @@ def word_evidence(evidence: Evidence) -> str:
             "answers": _word_rows(_answer_rows(answers)),
             "met": _word_rows(list(_met_rows(evidence.met))),
             "rejected": _word_rows(_rejected_rows(evidence)),
+            # The same evidence, shown at once, must not give the same text.
+            "alternative": template("reflect_alternative.md") if evidence.number else "",
         },
     )
     # A model's JSON can hold half a surrogate pair, which no request can carry.

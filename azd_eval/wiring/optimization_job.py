@@ -53,7 +53,7 @@ def plan_optimization(setup: Setup, job: OptimizationJob) -> OptimizationPlan:
     """Count the calls, at most; raises `FilesRefused` for tasks that nothing scores."""
     split, policy = split_tasks(job), job.policy
     proposals = job.max_iterations * job.proposals
-    looks = _BASELINE_LOOKS + proposals // policy.unstick_after
+    looks = _BASELINE_LOOKS + job.max_iterations // policy.unstick_after
     if setup.config.options.strategy == "gepa":
         looks += proposals * _LOOKS_OF_GEPA
     else:

@@ -71,7 +71,9 @@ class GuardedBench:
     @property
     def stop(self) -> Stop | None:
         unusable, most = self._unusable_in_a_row, self._job.max_iterations
-        vain = f"{unusable} proposals in a row could not be used; the last: {self._last_objection}"
+        vain = (
+            f"{unusable} iterations in a row gave nothing usable; the last: {self._last_objection}"
+        )
         causes: tuple[tuple[bool, StopReason, str], ...] = (
             (self._fatal is not None, "model_error", f"the model failed: {self._fatal}"),
             (self._job.stop.is_up, "stopped", f"{self._job.stop.reason}"),
@@ -116,7 +118,9 @@ class GuardedBench:
             for proposal, request in zip(proposals, requests, strict=True)
             if proposal is not None
         ]
-        return tuple(candidate for candidate in admitted if candidate is not None)
+        usable = tuple(candidate for candidate in admitted if candidate is not None)
+        self._unusable_in_a_row = 0 if usable else self._unusable_in_a_row + 1
+        return usable
 
     def decide(self, candidate: Candidate, decision: Decision) -> None:
         entry = replace(self._entries[candidate.id], decision=decision)
@@ -170,11 +174,9 @@ class GuardedBench:
         self.record({"event": "proposed", **asdict(candidate), "fault": proposal.fault})
         objection = proposal.fault or self._guards.find_objection(text, parent.instructions)
         if objection is None:
-            self._unusable_in_a_row = 0
             path = self._parts.recorder.keep_candidate(candidate)
             self._entries[candidate.id] = _Entry(candidate, path)
             return candidate
-        self._unusable_in_a_row += 1
         self._last_objection = objection
         self._entries[candidate.id] = _Entry(candidate)
         self.decide(candidate, Decision(False, f"not usable: {objection}"))

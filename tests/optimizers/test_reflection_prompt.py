@@ -200,3 +200,13 @@ def test_half_a_surrogate_pair_from_a_judge_does_not_stop_the_request() -> None:
     text = word_evidence(make_evidence("Help.", make_failure("tone", "half \ud83d")))
 
     assert text.encode("utf-8")
+
+
+def test_what_is_asked_for_at_the_same_time_is_told_to_be_different() -> None:
+    first, second = (
+        word_evidence(make_evidence("Help.", make_failure("tone", "rude"), number=number))
+        for number in range(2)
+    )
+
+    assert second.startswith(first.rstrip())
+    assert "Take another one" in second.removeprefix(first.rstrip())
