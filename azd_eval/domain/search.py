@@ -23,12 +23,13 @@ class SearchPolicy:
     """Every number that a search decides by; `benchmarks/optimizer.py` shows what they do.
 
     A candidate is looked at in blocks of `block` tasks, the first block of those that the incumbent
-    fails, and is dropped once its paired difference is not above `drop_at`. What gets through is
-    looked at afresh, `looks` times in all, `looks_few` below `few_tasks` tasks: each of these looks
-    must reach a difference of `later_look_from` by itself. It is accepted when the mean over all
-    looks is more than `accept_above` higher (`accepts_ties`: or equal and shorter), on at least
-    `least_shared` of the tasks. A criterion marked `must` may lose less than `must_looks` looks.
-    One look is enough while no verdict of `quiet_verdicts` or more, seen twice, has changed.
+    fails, and is dropped once its paired difference is not above `drop_at`, or in the end not above
+    `accept_above`. What gets through is looked at afresh, `looks` times in all, `looks_few` below
+    `few_tasks` tasks; each of these looks must reach `later_look_from` by itself. It is accepted
+    when the mean over all looks is more than `accept_above` higher (`accepts_ties`: or equal and
+    shorter), on at least `least_shared` of the tasks. A criterion marked `must` may lose less than
+    `must_looks` looks. One look is enough while no verdict of `quiet_verdicts` or more, seen twice,
+    has changed.
     """
 
     block: int = 3
@@ -36,7 +37,7 @@ class SearchPolicy:
     looks: int = 2
     looks_few: int = 3
     few_tasks: int = 6
-    later_look_from: float = 0.0
+    later_look_from: float = -0.03
     accept_above: float = 0.0
     accepts_ties: bool = False
     least_shared: float = 0.7

@@ -31,11 +31,12 @@ class Challenge:
         scores = self.bench.ledger.task_scores
         return subtract(scores(self.child), scores(self.incumbent))
 
-    def find_early_rejection(self) -> Decision | None:
-        """Drop a child that is no gain on the tasks tried so far; None to go on."""
-        gains = self.gains
+    def find_early_rejection(self, *, is_whole: bool) -> Decision | None:
+        """Drop a child that is no gain on the tasks tried so far, or on all; None to go on."""
+        gains, policy = self.gains, self.bench.policy
         difference = mean(gains.values())
-        if difference is None or difference > self.bench.policy.drop_at + ROUNDING:
+        least = policy.accept_above if is_whole and not policy.accepts_ties else policy.drop_at
+        if difference is None or difference > least + ROUNDING:
             return None
         return self._reject(f"no gain on {len(gains)} of {len(self.bench.tasks)} tasks")
 

@@ -113,10 +113,13 @@ class _Search:
                 return course
             course.note(0, challenge)
             course.is_whole = number == len(blocks)
-            course.rejection = challenge.find_early_rejection()
+            course.rejection = challenge.find_early_rejection(is_whole=course.is_whole)
             if course.rejection:
                 return course
-        for look in range(1, 1 if is_quiet else self._count_looks()):
+        policy = self._bench.policy
+        has_few = len(self._bench.tasks) < policy.few_tasks
+        count = policy.looks_few if has_few else policy.looks
+        for look in range(1, 1 if is_quiet else count):
             trials = await self._bench.measure(child, self._bench.tasks, look)
             if self._bench.is_cut_short:
                 return course
@@ -125,11 +128,6 @@ class _Search:
             if course.rejection:
                 return course
         return course
-
-    def _count_looks(self) -> int:
-        policy = self._bench.policy
-        has_few = len(self._bench.tasks) < policy.few_tasks
-        return policy.looks_few if has_few else policy.looks
 
     def _conclude(self, child: Candidate, course: _Course) -> None:
         against, decision = self._incumbent, course.rejection

@@ -102,7 +102,7 @@ def test_says_what_was_fixed_and_broken_and_how_sure_it_is() -> None:
 def test_is_dropped_early_when_it_is_no_gain_on_what_was_tried(score: float, dropped: bool) -> None:
     trial = challenge(make_trials({"a": 0.25, "b": 1.0}), make_trials({"a": score}))
 
-    assert dropped is (trial.find_early_rejection() is not None)
+    assert dropped is (trial.find_early_rejection(is_whole=False) is not None)
 
 
 @pytest.mark.parametrize(("score", "dropped"), [(0.5, False), (0.25, False), (0.0, True)])
