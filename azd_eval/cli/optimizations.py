@@ -101,13 +101,8 @@ def _tell(events: tuple[Mapping[str, Any], ...]) -> Iterator[str]:
                 yield f"noise: {words}"
             case {"event": "proposed", "id": name, "rationale": str(rationale)} if rationale:
                 yield f"{name}: {rationale}"
-            case {
-                "event": "unstuck",
-                "looked_again_at": again,
-                "incumbent": best,
-                "parent": parent,
-            }:
-                yield f"stuck: looked at {again} again, {best} is the best, the next is of {parent}"
+            case {"event": "believed", "best": best, "instead_of": former}:
+                yield f"{former} was lucky: {best} is believed to be better after all"
             case {"event": "confirmed", "id": name, "words": words, "meaning": meaning}:
                 yield f"{name}: {words}; {meaning}"
 

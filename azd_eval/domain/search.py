@@ -1,10 +1,11 @@
 """How a search decides, and what it ends with."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from azd_eval.domain.candidate import Candidate
-from azd_eval.domain.summary import Interval
+from azd_eval.domain.summary import Interval, ScoreWithInterval
 
 StopReason = Literal[
     "nothing_left_to_fix",
@@ -22,33 +23,24 @@ StopReason = Literal[
 class SearchPolicy:
     """Every number that a search decides by; `benchmarks/optimizer.py` shows what they do.
 
-    A candidate is looked at in blocks of `block` tasks, the first block of those that the incumbent
-    fails, and is dropped once its paired difference is not above `drop_at`, or in the end not above
-    `accept_above`. What gets through is looked at afresh, `looks` times in all, `looks_few` below
-    `few_tasks` tasks; each of these looks must reach `later_look_from` by itself. It is accepted
-    when the mean over all looks is more than `accept_above` higher (`accepts_ties`: or equal and
-    shorter), on at least `least_shared` of the tasks. A criterion marked `must` may lose less than
-    `must_looks` looks. One look is enough while no verdict of `quiet_verdicts` or more, seen twice,
-    has changed.
+    A candidate is looked at in blocks of `block` tasks, first those that the incumbent fails, until
+    it had `enough` trials and met each task; each task once is enough while no verdict of
+    `quiet_verdicts` or more, seen twice, has changed. It is dropped as soon as it is not believed
+    to be worth more than the incumbent by `doubt` standard errors of that one, and else accepted,
+    if it was scored on at least `least_shared` of the tasks and lost less than `must_looks` looks
+    at criteria marked `must`. `drift` is what one revision changes, as a standard deviation.
     """
 
     block: int = 3
-    drop_at: float = 0.0
-    looks: int = 2
-    looks_few: int = 3
-    few_tasks: int = 6
-    later_look_from: float = -0.03
-    accept_above: float = 0.0
-    accepts_ties: bool = False
+    enough: int = 15
+    drift: float = 0.08
+    doubt: float = 0.2
     least_shared: float = 0.7
     must_looks: float = 2.0
     quiet_verdicts: int = 18
-    # After so many iterations in vain, look at the incumbent again and try another parent; stop.
-    unstick_after: int = 4
+    # After so many iterations in vain the search ends.
     stop_after: int = 8
     stop_after_unusable: int = 3
-    # Candidates within so many standard errors of the best are equal: the shortest is taken.
-    equal_within: float = 1.0
     # From so many tasks on, a share is held out, at least so many.
     hold_out_from: int = 8
     hold_out_share: float = 0.3
@@ -82,7 +74,12 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a strategy comes back with: the best candidate it knows, and why it ended."""
+    """What a strategy comes back with: the best candidate it knows, and why it ended.
+
+    `believed` are scores to be expected, by the candidate's id, where the strategy knows better
+    than to believe what it chose by: baseline and best at least, or none.
+    """
 
     best: Candidate
     stop: Stop
+    believed: Mapping[str, ScoreWithInterval] = field(default_factory=dict)

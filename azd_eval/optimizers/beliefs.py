@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.ledger import Ledger
+from azd_eval.domain.summary import ScoreWithInterval
 
 Scores = Mapping[str, Sequence[float]]
 
@@ -24,6 +25,7 @@ _FITS = 2
 # what was seen of it.
 _VARIANCE = 0.08
 _VARIANCE_TRIALS = 10
+_REACH = 1.96
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,13 @@ class Belief:
 
     worth: float
     error: float
+
+    @property
+    def score(self) -> ScoreWithInterval:
+        """Give it as a score with its 95 % interval; no score is outside of 0..1."""
+        bounds = (self.worth - _REACH * self.error, self.worth, self.worth + _REACH * self.error)
+        low, worth, high = (min(1.0, max(0.0, each)) for each in bounds)
+        return ScoreWithInterval(worth, (low, high))
 
 
 @dataclass(slots=True)

@@ -1,17 +1,19 @@
-"""The strategy `reflect`: revise what fails, drop bad candidates early, accept after two looks."""
+"""The strategy `reflect`: revise what fails, look on only while it seems better, mistrust luck."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
+from math import ceil
 from typing import Any
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.ports import SearchBench
 from azd_eval.domain.score import mean
-from azd_eval.domain.search import Decision, Finding, Stop
+from azd_eval.domain.search import Finding, Stop
 from azd_eval.domain.task import Task
 from azd_eval.optimizers.acceptance import Challenge
-from azd_eval.optimizers.selection import choose_best, choose_parent
+from azd_eval.optimizers.beliefs import Belief, form_beliefs
 
 # Blocks are waited for one after the other.
 _MOST_BLOCKS = 10
@@ -19,40 +21,34 @@ _MOST_BLOCKS = 10
 
 @dataclass(frozen=True, slots=True)
 class ReflectStrategy:
-    """Improves one incumbent step by step, and believes nothing that was seen once. A strategy."""
+    """Revises, again and again, the candidate that is believed to be the best. A strategy."""
 
     async def search(self, bench: SearchBench) -> Finding:
         """Search until nothing is missed any more, nothing helps, or the bench ends it."""
         search = _Search(bench)
         while (stop := search.find_stop()) is None:
             await search.iterate()
-        return Finding(choose_best(bench, search.survivors), stop)
+        return search.conclude(stop)
 
 
 @dataclass(slots=True)
-class _Course:
-    """What was seen of a child, step by step, the early rejection, and whether all tasks were."""
+class _Racer:
+    """A child with the steps before it, each a look at some tasks, and what was seen so far."""
 
-    steps: list[dict[str, Any]] = field(default_factory=list)
-    rejection: Decision | None = None
-    is_whole: bool = False
-
-    def note(self, look: int, challenge: Challenge) -> None:
-        gains = challenge.gains
-        step = {"look": look, "tasks": len(gains), "difference": mean(gains.values())}
-        self.steps.append(step)
+    child: Candidate
+    steps: Sequence[tuple[int, Sequence[Task]]]
+    seen: list[dict[str, Any]] = field(default_factory=list)
 
 
 class _Search:
-    """The incumbent, who went through all looks or all tasks, and how long nothing helped."""
+    """The whole family of candidates, those accepted, and how long nothing helped."""
 
     def __init__(self, bench: SearchBench) -> None:
-        self.survivors: list[Candidate] = []
-        self._archive: list[Candidate] = []
         self._bench = bench
         self._incumbent = bench.baseline
+        self._family = [bench.baseline]
+        self._accepted = [bench.baseline]
         self._vain_in_a_row = 0
-        self._stuck_for = 0
         self._last_reason = ""
 
     def find_stop(self) -> Stop | None:
@@ -67,90 +63,90 @@ class _Search:
         return Stop("no_progress", message + self._last_reason)
 
     async def iterate(self) -> None:
-        """Ask for proposals, look at all of them at once, decide in their order."""
-        parent = await self._choose_parent()
-        if self._bench.is_cut_short:
-            return
-        children = await self._bench.propose(parent)
-        # What is drawn or decided while others run would depend on who is first.
-        blocks = [self._draw_blocks() for _ in children]
-        is_quiet = self._bench.ledger.is_quiet(self._bench.policy.quiet_verdicts)
-        looks = (
-            self._look(child, order, is_quiet=is_quiet)
-            for child, order in zip(children, blocks, strict=True)
-        )
-        courses = await asyncio.gather(*looks)
+        """Ask for revisions, race them, and go on with the best of the whole family."""
+        children = await self._bench.propose(self._incumbent)
+        known = len(self._accepted)
+        self._family += children
+        await self._race([_Racer(child, self._plan_steps()) for child in children])
         if self._bench.is_cut_short or not children:
             return
-        before = self._incumbent
-        for child, course in zip(children, courses, strict=True):
-            self._conclude(child, course)
-        is_stuck = self._incumbent is before
-        self._vain_in_a_row = self._vain_in_a_row + 1 if is_stuck else 0
-        self._stuck_for = self._stuck_for + 1 if is_stuck else 0
+        self._vain_in_a_row = 0 if len(self._accepted) > known else self._vain_in_a_row + 1
+        self._choose_incumbent(self._form_beliefs())
 
-    async def _choose_parent(self) -> Candidate:
-        """Take the incumbent; when stuck, see whether it was merely lucky, and try another one."""
-        if self._stuck_for < self._bench.policy.unstick_after:
-            return self._incumbent
-        self._stuck_for = 0
-        lucky = self._incumbent
-        await self._bench.measure(lucky, self._bench.tasks, self._bench.next_look(lucky))
-        self._incumbent = choose_best(self._bench, self.survivors)
-        parent = choose_parent(self._bench, self._incumbent, self._archive)
-        event = {"event": "unstuck", "looked_again_at": lucky.id, "parent": parent.id}
-        self._bench.record({**event, "incumbent": self._incumbent.id})
-        return parent
+    def conclude(self, stop: Stop) -> Finding:
+        beliefs = self._form_beliefs()
+        believed = {each.id: beliefs[each.id].score for each in self._accepted}
+        return Finding(self._incumbent, stop, believed)
 
-    async def _look(
-        self, child: Candidate, blocks: Sequence[Sequence[Task]], *, is_quiet: bool
-    ) -> _Course:
-        """Look block by block until there is no gain; then, unless all is quiet, afresh."""
-        course, challenge = _Course(), Challenge(self._bench, self._incumbent, child)
-        for number, block in enumerate(blocks, 1):
-            await self._bench.measure(child, block, 0)
+    async def _race(self, racers: Sequence[_Racer]) -> None:
+        """Let all take a step at the same time, then drop those that do not seem better.
+
+        What was decided while others run would depend on who is first.
+        """
+        racing = list(racers)
+        while racing:
+            await asyncio.gather(*map(self._take_step, racing))
             if self._bench.is_cut_short:
-                return course
-            course.note(0, challenge)
-            course.is_whole = number == len(blocks)
-            course.rejection = challenge.find_early_rejection(is_whole=course.is_whole)
-            if course.rejection:
-                return course
-        policy = self._bench.policy
-        has_few = len(self._bench.tasks) < policy.few_tasks
-        count = policy.looks_few if has_few else policy.looks
-        for look in range(1, 1 if is_quiet else count):
-            trials = await self._bench.measure(child, self._bench.tasks, look)
-            if self._bench.is_cut_short:
-                return course
-            course.note(look, challenge)
-            course.rejection = challenge.find_late_rejection(trials)
-            if course.rejection:
-                return course
-        return course
+                return
+            beliefs = self._form_beliefs()
+            for racer in list(racing):
+                challenge = self._compare(racer, beliefs)
+                if not racer.steps or not challenge.is_promising:
+                    racing.remove(racer)
+                    self._decide(racer, challenge)
 
-    def _conclude(self, child: Candidate, course: _Course) -> None:
-        against, decision = self._incumbent, course.rejection
-        if decision is None:
-            decision = Challenge(self._bench, against, child).decide()
-            self.survivors.append(child)
-        if course.is_whole:
-            self._archive.append(child)
+    async def _take_step(self, racer: _Racer) -> None:
+        (look, tasks), *racer.steps = racer.steps
+        await self._bench.measure(racer.child, tasks, look)
+
+    def _compare(self, racer: _Racer, beliefs: Mapping[str, Belief]) -> Challenge:
+        child, incumbent = beliefs[racer.child.id], beliefs[self._incumbent.id]
+        believed, wanted = child.worth - incumbent.worth, self._bench.policy.doubt * incumbent.error
+        challenge = Challenge(self._bench, self._incumbent, racer.child, believed, wanted)
+        gains = challenge.gains
+        step = {"tasks": len(gains), "difference": mean(gains.values()), "believed": believed}
+        racer.seen.append({**step, "wanted": wanted})
+        return challenge
+
+    def _decide(self, racer: _Racer, challenge: Challenge) -> None:
+        decision = challenge.decide()
         self._last_reason = decision.reason
         if decision.accepted:
-            self._incumbent = child
-        looked = {"event": "looked", "id": child.id, "against": against.id, "steps": course.steps}
-        self._bench.record(looked)
-        self._bench.decide(child, decision)
+            self._accepted.append(racer.child)
+        looked = {"event": "looked", "id": racer.child.id, "against": self._incumbent.id}
+        self._bench.record({**looked, "steps": racer.seen})
+        self._bench.decide(racer.child, decision)
 
-    def _draw_blocks(self) -> list[list[Task]]:
-        """Put some of the failing tasks first, where a good child shows itself, then the rest."""
-        size = max(self._bench.policy.block, len(self._bench.tasks) // _MOST_BLOCKS)
+    def _choose_incumbent(self, beliefs: Mapping[str, Belief]) -> None:
+        """Take the accepted one that is believed best; it may be one from before the last."""
+        former, latest = self._incumbent, self._accepted[-1]
+        self._incumbent = max(self._accepted, key=lambda each: beliefs[each.id].worth)
+        if self._incumbent not in (former, latest):
+            self._bench.record(
+                {"event": "believed", "best": self._incumbent.id, "instead_of": former.id}
+            )
+
+    def _form_beliefs(self) -> dict[str, Belief]:
+        return form_beliefs(self._bench.ledger, self._family, self._bench.policy.drift)
+
+    def _plan_steps(self) -> list[tuple[int, Sequence[Task]]]:
+        """Put some of the failing tasks first, where a good child shows itself, then the others.
+
+        Tasks are looked at again until there are enough trials, unless no verdict has ever changed.
+        """
+        bench, policy = self._bench, self._bench.policy
+        size = max(policy.block, len(bench.tasks) // _MOST_BLOCKS)
         failing = self._find_failing()
-        first = self._bench.random.sample(failing, min(size, len(failing)))
-        rest = [task for task in self._bench.tasks if task not in first]
-        self._bench.random.shuffle(rest)
-        return [first, *(rest[start : start + size] for start in range(0, len(rest), size))]
+        first = bench.random.sample(failing, min(size, len(failing)))
+        rest = [task for task in bench.tasks if task not in first]
+        bench.random.shuffle(rest)
+        order = [*first, *rest]
+        is_quiet = bench.ledger.is_quiet(policy.quiet_verdicts)
+        wanted = len(order) if is_quiet else max(policy.enough, len(order))
+        blocks = [order[start : start + size] for start in range(0, len(order), size)]
+        steps = [(look, block) for look in range(ceil(wanted / len(order))) for block in blocks]
+        trials = accumulate((len(block) for _, block in steps), initial=0)
+        return [step for step, before in zip(steps, trials, strict=False) if before < wanted]
 
     def _find_failing(self) -> list[Task]:
         scores = self._bench.ledger.task_scores(self._incumbent)

@@ -193,7 +193,8 @@ def optimization_models(setup: Setup) -> dict[str, str]:
 
 def _find_scores(outcome: OptimizationOutcome) -> tuple[ScoreWithInterval, ScoreWithInterval]:
     """Give the scores of baseline and best, by looks that chose neither where there are any."""
-    rows = {row.id: ScoreWithInterval(row.score, row.interval) for row in outcome.candidates}
+    seen = {row.id: ScoreWithInterval(row.score, row.interval) for row in outcome.candidates}
+    rows = {**seen, **outcome.believed}
     baseline = outcome.candidates[0].id
     if outcome.confirmation is None:
         return rows[baseline], rows[outcome.best.id]

@@ -1,6 +1,7 @@
 """What an optimization is to do, and what it costs at most: from the setup, without any call."""
 
 from dataclasses import asdict, dataclass, replace
+from math import ceil
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.task import Task
@@ -53,12 +54,9 @@ def plan_optimization(setup: Setup, job: OptimizationJob) -> OptimizationPlan:
     """Count the calls, at most; raises `FilesRefused` for tasks that nothing scores."""
     split, policy = split_tasks(job), job.policy
     proposals = job.max_iterations * job.proposals
-    looks = _BASELINE_LOOKS + job.max_iterations // policy.unstick_after
-    if setup.config.options.strategy == "gepa":
-        looks += proposals * _LOOKS_OF_GEPA
-    else:
-        few = len(split.learning) < policy.few_tasks
-        looks += proposals * (policy.looks_few if few else policy.looks)
+    is_gepa = setup.config.options.strategy == "gepa"
+    per_proposal = _LOOKS_OF_GEPA if is_gepa else ceil(policy.enough / len(split.learning))
+    looks = _BASELINE_LOOKS + proposals * per_proposal
     learning = replace(setup, tasks=split.learning).plan()
     held_out = replace(setup, tasks=split.held_out).plan()
     confirming = 2 * policy.confirm_looks

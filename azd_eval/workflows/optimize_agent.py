@@ -1,12 +1,14 @@
 """Hold out, calibrate, let a strategy search, confirm what it found; say only what is known."""
 
 import asyncio
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.faults import find_fault
 from azd_eval.domain.optimization_summary import CandidateResult
 from azd_eval.domain.search import Decision, Finding, Stop
+from azd_eval.domain.summary import ScoreWithInterval
 from azd_eval.errors import MeasurementError
 from azd_eval.workflows.calibration import Calibration, calibrate
 from azd_eval.workflows.confirmation import Confirmation, confirm
@@ -21,7 +23,7 @@ class OptimizationOutcome:
 
     `best` is the baseline where nothing was better, or what seemed so lost the last comparison.
     That `confirmation` is None where nothing was better, and where there was no leave to look.
-    `evaluations` counts trials.
+    `evaluations` counts trials. `believed` is as in `Finding`.
     """
 
     best: Candidate
@@ -32,6 +34,7 @@ class OptimizationOutcome:
     split: Split
     calibration: Calibration | None = None
     confirmation: Confirmation | None = None
+    believed: Mapping[str, ScoreWithInterval] = field(default_factory=dict)
 
 
 async def optimize_agent(job: OptimizationJob, parts: OptimizationParts) -> OptimizationOutcome:
@@ -53,9 +56,16 @@ async def optimize_agent(job: OptimizationJob, parts: OptimizationParts) -> Opti
         raise
     best = job.baseline if confirmation and confirmation.is_against else finding.best
     bench.record({"event": "stopped", **asdict(finding.stop), "best": best.id})
-    evaluations = bench.ledger.count
     return OptimizationOutcome(
-        best, rows, bench.iterations, evaluations, finding.stop, split, calibration, confirmation
+        best,
+        rows,
+        bench.iterations,
+        bench.ledger.count,
+        finding.stop,
+        split,
+        calibration,
+        confirmation,
+        finding.believed,
     )
 
 

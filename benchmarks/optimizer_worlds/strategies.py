@@ -14,15 +14,18 @@ from azd_eval.domain.stop import StopSign
 from azd_eval.domain.task import Task
 from azd_eval.optimizers.gepa import GepaStrategy
 from azd_eval.optimizers.reflect import ReflectStrategy
+from azd_eval.workflows.hold_out import split_tasks
 from azd_eval.workflows.optimization_job import OptimizationJob, OptimizationParts
 from azd_eval.workflows.optimize_agent import OptimizationOutcome, optimize_agent
 from azd_eval.workflows.search_bench import GuardedBench
 from optimizer_worlds.proposer import SimulatedReflector
+from optimizer_worlds.rations import RationedStrategy
 from optimizer_worlds.runs import BudgetSpentError, Laboratory, list_failures, look, score
 from optimizer_worlds.world import World
 
 # Neither is to end a search before its evaluations are used up.
 NEVER = 1_000_000
+MOST_FOR_COMPARISON = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,16 @@ def search_with_gepa(world: World, evaluations: int, policy: SearchPolicy) -> Fo
 
 
 def optimize_with_reflect(world: World, evaluations: int, policy: SearchPolicy) -> Found:
-    """Run `optimize` as users do: what it holds out and confirms with is paid for like the rest."""
+    """Run `optimize` as users do: what it holds out and confirms with is paid for like the rest.
+
+    The last comparison is left out where it would take more than a fifth of all evaluations.
+    """
     job, parts = _prepare(world, evaluations, policy, ReflectStrategy())
-    outcome = asyncio.run(optimize_agent(job, parts))
+    price = _price_comparison(job)
+    if price > evaluations * MOST_FOR_COMPARISON:
+        job, price = replace(job, policy=replace(job.policy, confirm_looks=0)), 0
+    strategy = RationedStrategy(parts.strategy, evaluations - price)
+    outcome = asyncio.run(optimize_agent(job, replace(parts, strategy=strategy)))
     return Found(outcome.best.instructions, _read_report(outcome))
 
 
@@ -127,12 +137,18 @@ def _prepare(
     return job, OptimizationParts(strategy, simulation, simulation.measure, simulation)
 
 
+def _price_comparison(job: OptimizationJob) -> int:
+    split, policy = split_tasks(job), job.policy
+    learned = policy.confirm_looks_quiet if split.held_out else policy.confirm_looks
+    return 2 * (len(split.held_out) * policy.confirm_looks + len(split.learning) * learned)
+
+
 def _read_report(outcome: OptimizationOutcome) -> float:
     """Read the score that `optimize` shows for its best: of fresh looks, where there were any."""
-    if outcome.comparison:
-        is_best = outcome.comparison.difference >= 0
-        shown = outcome.comparison.best if is_best else outcome.comparison.baseline
-        return shown.score or 0.0
+    if outcome.confirmation:
+        compared = outcome.confirmation.comparison
+        is_baseline = outcome.best.id == BASELINE_ID
+        return (compared.baseline if is_baseline else compared.best).score or 0.0
     return next(row.score or 0.0 for row in outcome.candidates if row.id == outcome.best.id)
 
 
