@@ -18,7 +18,9 @@ from azd_eval.wiring.optimization import Optimization
 from azd_eval.wiring.optimization_job import make_job, take_fingerprint
 from azd_eval.wiring.setup import Setup
 
-_FINISHED = frozenset({"nothing_left_to_fix", "max_iterations", "no_progress", "no_usable_proposals", "undecided"})
+_FINISHED = frozenset(
+    {"nothing_left_to_fix", "max_iterations", "no_progress", "no_usable_proposals", "undecided"}
+)
 
 
 def open_optimization(setup: Setup, source: str | None = None) -> Optimization:
