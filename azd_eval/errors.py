@@ -81,8 +81,8 @@ class Problem:
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.path, self.line, self.column) if part)
-        parts = [part for part in (place, self.field, self.message) if part]
-        return ": ".join(parts)
+        where = f"{self.field} ({self.item})" if self.field and self.item else self.field
+        return ": ".join(part for part in (place, where, self.message) if part)
 
 
 class FilesRefused(InputError):

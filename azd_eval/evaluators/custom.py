@@ -73,6 +73,9 @@ def _read(result: object, threshold: float) -> Finding:
     given, reason = result, ""
     if isinstance(result, Mapping):
         given, reason = result.get("score"), str(result.get("reason") or "")
+        error = result.get("error")
+        if given is None and isinstance(error, str):
+            return Finding("unusable", error, error_code="evaluator_error")
     score = _as_number(given)
     if score is None:
         fault = "expected a number, true or false, or one of these as `score`, got "

@@ -38,11 +38,14 @@ def match_exactly(item: TurnUnderTest, options: ExactMatchOptions) -> Finding:
 
 def match_partly(item: TurnUnderTest, options: PartialMatchOptions) -> Finding:
     """Measure how many words reply and expected answer share, as the F1 of both directions."""
-    texts = (item.reply.text, item.turn.expected or "")
-    reply, expected = (_count_words(text, case_sensitive=options.case_sensitive) for text in texts)
+    texts = [
+        _fold(text.strip(), "NFKC", case_sensitive=options.case_sensitive)
+        for text in (item.reply.text, item.turn.expected or "")
+    ]
+    reply, expected = map(_count_words, texts)
     common = (reply & expected).total()
     total = reply.total() + expected.total()
-    share = 2 * common / total if total else float(texts[0].strip() == texts[1].strip())
+    share = 2 * common / total if total else float(texts[0] == texts[1])
     reason = (
         f"match score {share:.3f}: {common} words in common, of {reply.total()} in the reply "
         f"and {expected.total()} in the expected answer"
@@ -51,9 +54,8 @@ def match_partly(item: TurnUnderTest, options: PartialMatchOptions) -> Finding:
     return Finding(DECIDED[passed], reason, share, share, options.threshold)
 
 
-def _count_words(text: str, *, case_sensitive: bool) -> Counter[str]:
+def _count_words(folded: str) -> Counter[str]:
     """Count words as SQuAD does: without punctuation and articles."""
-    folded = _fold(text, "NFKC", case_sensitive=case_sensitive)
     kept = "".join(char for char in folded if not _is_punctuation(char))
     words = _UNSPACED.sub(r" \1 ", kept).split()
     return Counter(word for word in words if word.lower() not in _ARTICLES)

@@ -1,7 +1,7 @@
 """Convert datasets between JSONL, evaluation documents and CSV, and tell what was left behind."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from azd_eval.errors import FilesRefused, InputError, Problem
@@ -43,7 +43,7 @@ def convert(source: Path, target: Path, rules: TaskRules, *, official: bool = Fa
     inspection = dataset.inspect()
     if not inspection.is_good:
         raise FilesRefused(inspection.problems)
-    lost: tuple[Problem, ...] = ()
+    lost = tuple(_find_unknown(inspection.problems)) if kinds[0] != _DOCUMENT else ()
     if kinds == (_DOCUMENT, _DOCUMENT):
         document = read_document(source, rules)
         text = write_document(document.header, document.tasks, official=official)
@@ -53,8 +53,16 @@ def convert(source: Path, target: Path, rules: TaskRules, *, official: bool = Fa
     else:
         write = write_csv if kinds[1] == ".csv" else write_tasks
         text = write(dataset)
-        lost = tuple(_find_lost(source, target, rules)) if kinds[0] == _DOCUMENT else ()
+        if kinds[0] == _DOCUMENT:
+            lost = tuple(_find_lost(source, target, rules))
     return Conversion(text, inspection.tasks, inspection.problems, lost)
+
+
+def _find_unknown(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Tell what is no field of a task; a document keeps even that."""
+    for problem in problems:
+        if problem.message.startswith(("unknown key", "unknown column")):
+            yield replace(problem, message="is no field of a task", severity="note")
 
 
 def _find_lost(source: Path, target: Path, rules: TaskRules) -> Iterator[Problem]:

@@ -67,7 +67,10 @@ def apply_defaults(task: Task, defaults: EvaluatorMap) -> Task:
         for turn in task.turns
     )
     turns = tuple(replace(turn, carried=_without_choice(turn.carried)) for turn in turns)
-    return replace(task, turns=turns, carried=_without_choice(task.carried))
+    whole = replace(task, turns=turns, carried=_without_choice(task.carried))
+    if _is_thread(whole) == _is_thread(task):
+        return whole
+    return replace(whole, carried={**whole.carried, "prompt": None})
 
 
 def _build_task(item: Mapping[str, Any], taken: Container[str]) -> Task:

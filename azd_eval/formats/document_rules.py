@@ -7,7 +7,7 @@ from typing import Any
 from azd_eval.evaluator_options import NEEDS_EXPECTED, SYSTEM_DEFAULTS
 from azd_eval.formats.document_models import MOST_TURNS
 from azd_eval.formats.document_rows import RESULTS, ItemRow, RootRow, TurnRow, part_ours
-from azd_eval.formats.document_shapes import Shape
+from azd_eval.formats.document_shapes import PARALLEL, Shape
 from azd_eval.formats.document_versions import find_newer_features, find_version_faults
 from azd_eval.formats.evaluator_maps import find_evaluator_faults
 from azd_eval.formats.faults import Fault, Loc, name_kind, show, suggest
@@ -150,6 +150,10 @@ def _read(schema: Schema[Any], fields: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _find_slips(root: Mapping[str, Any]) -> Iterator[Fault]:
+    for key in PARALLEL:
+        if key in root:
+            message = f"`{key}` and `items` in one document"
+            yield Fault((key,), message, "move it into the items", at_key=True)
     for key in root:
         close = None if key in _OF_ROOT else suggest(key, _OF_ROOT)
         if close:

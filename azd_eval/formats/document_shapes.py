@@ -8,7 +8,7 @@ from azd_eval.formats.faults import Fault, Loc, name_kind
 
 _SHAPE = 'a document is `{"schemaVersion": "1.6.0", "items": [{"prompt": "..."}]}`'
 _ITEM = ("prompt", "turns", "query")
-_PARALLEL = ("prompts", "expected_responses")
+PARALLEL = ("prompts", "expected_responses")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def _add_version(root: dict[str, Any], items: Loc) -> Shape:
 
 def _find_parallel_faults(tree: dict[str, Any]) -> list[Fault]:
     faults = []
-    for key in _PARALLEL:
+    for key in PARALLEL:
         listed = tree.get(key, [])
         if not isinstance(listed, list):
             faults.append(Fault((key,), f"expected a list, got {name_kind(listed)}"))
@@ -72,7 +72,7 @@ def _find_parallel_faults(tree: dict[str, Any]) -> list[Fault]:
         ]
     if faults or "expected_responses" not in tree:
         return faults
-    asked, expected = (len(tree[key]) for key in _PARALLEL)
+    asked, expected = (len(tree[key]) for key in PARALLEL)
     if asked == expected:
         return []
     message = f"{expected} expected responses for {asked} prompts"
@@ -86,4 +86,4 @@ def _zip_lists(tree: dict[str, Any]) -> dict[str, Any]:
         {"prompt": prompt} | ({} if answer is None else {"expected_response": answer})
         for prompt, answer in zip(prompts, expected, strict=True)
     ]
-    return {key: tree[key] for key in tree if key not in _PARALLEL} | {"items": items}
+    return {key: tree[key] for key in tree if key not in PARALLEL} | {"items": items}

@@ -13,7 +13,10 @@ _OPTIONS: Final[dict[str, Schema[Any]]] = {name: Schema(kind) for name, kind in 
 _CUSTOM = Schema(CustomOptions)
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 _RENAMED = "`citation_format: inline` is taken as `mixed`"
-_NAMES = f"the evaluators are {', '.join(f'`{name}`' for name in OPTIONS)}"
+_NAMES = (
+    f"the evaluators are {', '.join(f'`{name}`' for name in OPTIONS)}; "
+    "one of your own is set up in eval.yaml, with `callable` or `prompt_file`"
+)
 
 
 def find_evaluator_faults(

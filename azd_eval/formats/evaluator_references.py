@@ -12,6 +12,7 @@ from azd_eval.formats.faults import Fault, Loc
 _BUILT_IN = "builtin."
 _HOMES = ("callable", "prompt_file", "local_uri")
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_GRADES = (1, 5)
 _RESERVED = frozenset(name.casefold() for name in RESERVED)
 
 
@@ -38,3 +39,13 @@ def _find_faults(loc: Loc, name: str, row: Mapping[str, Any]) -> Iterator[Fault]
         for fault in find_evaluator_faults((), options, (built_in,)):
             where = (*loc, "initialization_parameters", *fault.loc[1:])
             yield replace(fault, loc=where)
+        if "prompt_file" in homes:
+            yield from _find_grade_faults(loc, options[built_in])
+
+
+def _find_grade_faults(loc: Loc, options: object) -> Iterator[Fault]:
+    threshold = options.get("threshold") if isinstance(options, Mapping) else None
+    lowest, highest = _GRADES
+    if isinstance(threshold, int | float) and not lowest <= threshold <= highest:
+        where = (*loc, "initialization_parameters", "threshold")
+        yield Fault(where, f"expected a grade, from {lowest} to {highest}, got {threshold}")

@@ -56,7 +56,7 @@ _CAUSES: tuple[tuple[Callable[[_Spot], object], str, str], ...] = (
     (
         lambda spot: spot.says("Unterminated string"),
         "a text is not closed",
-        'close it with `"`; the row may have been cut off or broken over two lines',
+        'close it with `"`; it may have been cut off or broken over two lines',
     ),
     (
         lambda spot: spot.says("Invalid control character"),
@@ -71,9 +71,9 @@ _CAUSES: tuple[tuple[Callable[[_Spot], object], str, str], ...] = (
     (
         lambda spot: spot.says("Extra data"),
         "something follows the value",
-        "one object a line, and nothing after it",
+        "remove it; in JSONL, each object stands on a line of its own",
     ),
-    (lambda spot: not spot.rest.strip(), "the row ends too early", "it may have been cut off"),
+    (lambda spot: not spot.rest.strip(), "it ends too early", "it may have been cut off"),
     (
         lambda spot: _PYTHON_WORD.match(spot.rest),
         "a word that is not JSON",

@@ -31,9 +31,11 @@ class Calling:
             result = await call_function(function, fields, self.timeout_s)
         except TargetError as error:
             raise TargetError(self.redact(error.message), hint=error.hint) from None
-        if isinstance(result, Mapping) and isinstance(reason := result.get("reason"), str):
-            return {**result, "reason": self.redact(reason)}
-        return result
+        if not isinstance(result, Mapping):
+            return result
+        told = {key: result.get(key) for key in ("reason", "error")}
+        texts = {key: self.redact(text) for key, text in told.items() if isinstance(text, str)}
+        return {**result, **texts}
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def _find_problems(task: Task, evaluators: Sequence[Evaluator]) -> Iterator[Prob
                 is_scored = True
                 if lack := evaluator.lacks(turn):
                     yield Problem(
-                        f"{evaluator.name} needs an expected answer: {task.name!r} has none",
+                        f"{evaluator.name} needs an expected answer",
                         item=task.name,
                         field=place + lack,
                         hint=f"add `{lack}` (`expected_response` in evaluation documents), "
@@ -64,11 +64,11 @@ def _find_problems(task: Task, evaluators: Sequence[Evaluator]) -> Iterator[Prob
                     )
     if not is_scored:
         yield Problem(
-            f"no evaluator scores {task.name!r}: it has no criteria",
+            "no evaluator scores the task",
             item=task.name,
             field="criteria",
-            hint="add `criteria` to the task, or to `evaluators` one that needs none: "
-            "a rubric, Relevance, ...",
+            hint="add `criteria`, or to `evaluators` one that needs none: a rubric, Relevance, "
+            "...; with `evaluators_mode: replace`, only those of the task itself score it",
         )
 
 

@@ -72,7 +72,7 @@ def test_a_bad_dataset_is_told_and_not_converted(shell):
     refused = shell("dataset", "convert", "bad.csv", "tasks.jsonl")
 
     assert (2, "") == (refused.code, refused.stdout)
-    assert "bad.csv:2: prompt: missing `prompt`" in refused.stderr
+    assert "bad.csv:2: prompt (a): missing `prompt`" in refused.stderr
     assert "bad.csv:3: invalid CSV on line 3" in refused.stderr
     assert ["bad.csv"] == list(shell.files())
 
@@ -138,6 +138,38 @@ def test_a_document_becomes_jsonl_and_what_is_left_behind_is_listed(shell):
     ]
     assert "left behind: metadata is said of the document as a whole" in told.stdout
     assert ["metadata"] == [each["field"] for each in listed["lost"]]
+
+
+def test_a_thread_of_one_turn_stays_a_thread(shell):
+    thread = {
+        "name": "flow",
+        "evaluators": {"Similarity": {}},
+        "turns": [{"prompt": "p", "expected_response": "e"}],
+    }
+    shell.write("evals.json", json.dumps({"schemaVersion": "1.6.0", "items": [thread]}))
+
+    there = shell("dataset", "convert", "evals.json", "tasks.jsonl")
+    back = shell("dataset", "convert", "tasks.jsonl", "back.json")
+
+    assert (0, 0) == (there.code, back.code)
+    (item,) = json.loads(shell.read("back.json"))["items"]
+    assert ["p"] == [turn["prompt"] for turn in item["turns"]]
+
+
+@pytest.mark.parametrize("target", ["out.jsonl", "out.csv", "out.json"])
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("tasks.jsonl", '{"name": "a", "prompt": "p", "priority": 1}\n'),
+        ("tasks.csv", "name,prompt,priority\na,p,1\n"),
+    ],
+)
+def test_what_is_no_field_of_a_task_is_listed_as_left_behind(shell, source, text, target):
+    shell.write(source, text)
+
+    done = shell("dataset", "convert", "--json", source, target)
+
+    assert [{"field": "priority", "message": "is no field of a task"}] == done.json["lost"]
 
 
 def test_a_document_of_no_version_is_converted_to_one_that_states_it(shell):

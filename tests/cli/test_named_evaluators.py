@@ -186,13 +186,13 @@ def test_turns_choose_their_evaluators_and_the_dry_run_counts_them(shell, fake_o
         (
             "[Similarity]",
             {"name": "a", "prompt": "b"},
-            "groundTruth: Similarity needs an expected answer: 'a' has none",
+            "groundTruth (a): Similarity needs an expected answer",
             "add `groundTruth`",
         ),
         (
             "[ExactMatch]",
             {"name": "a", "turns": [{"prompt": "b"}, {"prompt": "c", "groundTruth": "d"}]},
-            "turns[0].groundTruth: ExactMatch needs an expected answer: 'a' has none",
+            "turns[0].groundTruth (a): ExactMatch needs an expected answer",
             "or do not score the task with ExactMatch",
         ),
         (

@@ -57,7 +57,10 @@ async def test_the_reason_is_kept():
 
 @pytest.mark.parametrize(
     "result",
-    [None, "5", [], {}, {"score": "5"}, {"reason": "x"}, math.nan, math.inf, 10**400, 1j],
+    [
+        *(None, "5", [], {}, math.nan, math.inf, 10**400, 1j),
+        *({"score": "5"}, {"reason": "x"}, {"error": None}, {"score": "5", "error": "x"}),
+    ],
 )
 async def test_anything_else_is_an_error(result):
     found = await make_evaluator(result).score(make_item())
@@ -75,6 +78,18 @@ async def test_a_function_that_raises_is_an_error():
 
     (verdict,) = found.verdicts
     assert ("unusable", "`tone` raised KeyError", "evaluator_error") == (
+        verdict.outcome,
+        verdict.reason,
+        verdict.error_code,
+    )
+
+
+async def test_a_function_may_say_what_went_wrong():
+    found = await make_evaluator({"error": "no glossary"}).score(make_item())
+
+    (verdict,) = found.verdicts
+    assert (None, "unusable", "no glossary", "evaluator_error") == (
+        found.score,
         verdict.outcome,
         verdict.reason,
         verdict.error_code,

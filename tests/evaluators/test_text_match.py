@@ -59,7 +59,7 @@ def test_case_counts_only_on_request():
         ("The CEO of Contoso is Jane Smith.", "the ceo of contoso is jane smith", 1),
         ("Jane Smith", "The CEO is Jane Smith", 2 * 2 / (2 + 4)),
         ("a an the", "the", 0),
-        ("the", "the", 1),
+        ("The", "the", 1),
         ("per-diem: $200!", "perdiem 200", 1),
         ("yes yes yes", "yes", 2 / 4),
         ("会議は3時です", "会議は4時です", 2 * 6 / 14),

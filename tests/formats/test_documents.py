@@ -486,6 +486,13 @@ def test_a_misplaced_or_misspelt_field_is_an_error_with_its_cure(
     assert hint in str(problem.hint)
 
 
+@pytest.mark.parametrize("key", ["prompts", "expected_responses"])
+def test_a_list_beside_the_items_is_not_passed_over(key: str) -> None:
+    problems = problems_of(document({"prompt": "p", "expected_response": "e"}, **{key: ["x"]}))
+
+    assert [("error", key)] == [(each.severity, each.field) for each in problems]
+
+
 def test_every_problem_has_its_place_and_its_item() -> None:
     path = Path("evals.json")
     path.write_text(
@@ -505,6 +512,7 @@ def test_every_problem_has_its_place_and_its_item() -> None:
         (4, 67, "flow", "items[1].turns[0].expected_response"),
         (4, 71, "flow", "items[1].turns[1]"),
     ] == [(each.line, each.column, each.item, each.field) for each in problems]
+    assert str(problems[3]).startswith("evals.json:4:71: items[1].turns[1] (flow): ")
 
 
 @pytest.mark.parametrize(

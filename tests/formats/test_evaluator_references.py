@@ -36,6 +36,11 @@ def test_options_of_built_in_evaluators_are_checked_with_or_without_prefix(name,
             "`citation_format: inline` is taken as `mixed`",
         ),
         (
+            {"name": "v", "prompt_file": "v.md", "initialization_parameters": {"threshold": 9}},
+            "threshold",
+            "expected a grade, from 1 to 5, got 9",
+        ),
+        (
             {"name": "tone", "callable": "a.py:b", "initialization_parameters": {"word": "x"}},
             "word",
             'unknown key "word"',

@@ -114,7 +114,7 @@ PLACES = {
     "011-list": (["[1,2]"], 2, "expected an object, got list"),
     "011-null": (["null"], 2, "expected an object, got null"),
     "011-number": (["3"], 2, "expected an object, got (a )?number"),
-    "014": (['{"name":"s","prompt":"smile \\ud83d","criteria":[]}'], 2, "prompt: .*half"),
+    "014": (['{"name":"s","prompt":"smile \\ud83d","criteria":[]}'], 2, "prompt .*half"),
     "018-a near miss": ([{"name": "b", "promt": "p"}], 2, 'unknown key "promt"'),
     "018-both": ([make_row("b", "p") | {"query": "q"}], 2, "prompt.*query|query.*prompt"),
     "036": (['{"name":"b","prompt":"p","prompt":"q","criteria":[]}'], 2, "twice"),

@@ -116,8 +116,9 @@ async def test_functions_are_called_and_what_they_raise_is_blotted(layout):
     assert "`checks.py:tone` raised KeyError: 'a ***' (checks.py:1 in tone)" == verdict.reason
 
 
-async def test_what_a_function_says_is_blotted(layout):
-    source = "def tone(response): return {'score': 1, 'reason': response}"
+@pytest.mark.parametrize("result", ["{'score': 1, 'reason': response}", "{'error': response}"])
+async def test_what_a_function_says_is_blotted(layout, result):
+    source = f"def tone(response): return {result}"
     (layout.project / "checks.py").write_text(source, "utf-8")
     found = resolve(layout, {"name": "tone", "callable": "checks.py:tone"})
     calling = Calling(timeout_s=5, redact=lambda text: text.replace("secret", "***"))
