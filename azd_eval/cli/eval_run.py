@@ -10,6 +10,7 @@ from azd_eval.cli.console import Console
 from azd_eval.cli.flags import RunFlags
 from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
 from azd_eval.cli.interrupt import run_until_interrupted
+from azd_eval.cli.records import write_flags
 from azd_eval.cli.result_view import show_run, word_config
 from azd_eval.domain.gate import read_error_limit, read_share
 from azd_eval.domain.score import Trial
@@ -30,6 +31,12 @@ from azd_eval.workflows.run_eval import COMPLETED
 GATE_MISSED = 1
 
 _MOST_FAILING = 500
+# What goes into a run from the command line alone, and must be said again to go on with it.
+_SAID_AGAIN = (
+    *("cwd", "dataset", "evaluator", "task", "category", "limit", "repeat", "concurrency"),
+    *("eval_model", "model", "instructions_file", "fail_under", "no_gate", "max_errors"),
+    "no_cache",
+)
 
 
 def run_suite(flags: RunFlags) -> int:
@@ -42,14 +49,18 @@ def run_suite(flags: RunFlags) -> int:
     if setup.engine:
         console.note(f"engine: {setup.engine}")
     evaluation = _open(flags, setup)
-    summary = _run(console, evaluation, plan.tasks * setup.config.options.repeats)
+    resume = _word_resume(flags, evaluation)
+    try:
+        summary = _run(console, evaluation, plan.tasks * setup.config.options.repeats)
+    except KeyboardInterrupt as error:
+        raise _interrupted(evaluation, resume) from error
     console.notes(summary.notes)
     show_run(console, summary, _read_failing(evaluation, summary))
     console.show_json(summary.as_dict())
     if summary.stop_reason == INTERRUPTED_BY_USER:
-        raise _interrupted(evaluation)
+        raise _interrupted(evaluation, resume)
     if fault := _find_fault(summary, setup):
-        raise MeasurementError(f"not measured: {fault}", hint=_word_resume(evaluation))
+        raise MeasurementError(f"not measured: {fault}", hint=resume)
     return GATE_MISSED if not (flags.no_gate or summary.gate.passed) else 0
 
 
@@ -131,24 +142,21 @@ def _run(console: Console, evaluation: Evaluation, total: int) -> RunSummary:
             done += 1
             progress.update(done, total)
 
-        try:
-            return run_until_interrupted(evaluation.run(count), evaluation.setup.stop)
-        except KeyboardInterrupt as error:
-            raise _interrupted(evaluation) from error
+        return run_until_interrupted(evaluation.run(count), evaluation.setup.stop)
 
 
-def _interrupted(evaluation: Evaluation) -> Interrupted:
+def _interrupted(evaluation: Evaluation, resume: str) -> Interrupted:
     place = evaluation.setup.layout.show(evaluation.folder)
-    return Interrupted(
-        f"interrupted; what was measured is kept in {place}", hint=_word_resume(evaluation)
-    )
+    return Interrupted(f"interrupted; what was measured is kept in {place}", hint=resume)
 
 
-def _word_resume(evaluation: Evaluation) -> str:
+def _word_resume(flags: RunFlags, evaluation: Evaluation) -> str:
+    """Write the command that goes on with this run, as it can be typed where this one was."""
     setup, folder = evaluation.setup, evaluation.folder
     is_at_home = folder.parent == setup.layout.runs
     run = folder.name if is_at_home else shlex.quote(setup.layout.show(folder))
-    return f"go on with `azd-eval eval run --resume-run {run}{word_config(setup.config_path)}`"
+    more = word_config(setup.config_path) + write_flags(flags, _SAID_AGAIN)
+    return f"go on with `azd-eval eval run --resume-run {run}{more}`"
 
 
 def _read_failing(evaluation: Evaluation, summary: RunSummary) -> list[Trial]:

@@ -1,7 +1,8 @@
-"""Turn a record of flags into a function that typer can read."""
+"""Turn a record of flags into a function that typer can read, and back into what was typed."""
 
 import inspect
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields
 from typing import Any, TypeVar, get_type_hints
 
@@ -30,6 +31,17 @@ def command_taking(record: type[F], handle: Callable[[F], int]) -> Callable[...,
     )
     command.__annotations__ = {**hints, "return": int}
     return command
+
+
+def write_flags(record: CommonFlags, names: Iterable[str]) -> str:
+    """Write those fields that were given as one would type them, a space before each flag."""
+    text = ""
+    for name in names:
+        given = getattr(record, name)
+        for value in given if isinstance(given, list) else [given] if given else []:
+            text += f" --{name.replace('_', '-')}"
+            text += "" if value is True else f" {shlex.quote(str(value))}"
+    return text
 
 
 def _depth(record: type, name: str) -> int:

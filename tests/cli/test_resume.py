@@ -1,6 +1,8 @@
 """`eval run --resume`, as processes that die, meet each other and look for runs."""
 
 import json
+import re
+import shlex
 import signal
 
 import pytest
@@ -170,8 +172,34 @@ def test_a_limit_says_why_it_ended_and_how_to_go_on(shell, fake_openai):
 
     assert (3, 0) == (stopped.code, rest.code)
     assert "error: not measured: the limit of 7 calls is reached\n" in stopped.stderr
-    assert f"hint: go on with `azd-eval eval run --resume-run {run}`" in stopped.stderr
+    assert f"hint: go on with `azd-eval eval run --resume-run {run} --no-gate`" in stopped.stderr
     assert "Stopped  the limit of 7 calls is reached" in stopped.stdout
     assert "Tasks    6: 3 passed, 0 failed, 0 errored, 3 skipped" in stopped.stdout
     assert "Tasks    6: 6 passed" in rest.stdout
     assert 12 == len(server.calls)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--limit", "3", "--repeat", "2"],
+        ["--task", "task_1", "--task", "task_[24]", "--model", "other model"],
+        ["-c", "eval.yaml", "--instructions-file", "of mine.md", "-m", "other", "--no-cache"],
+        ["--run-dir", "kept here", "--dataset", "tasks.jsonl", "--concurrency", "1"],
+        ["--cwd", ".", "--fail-under", "70%", "--max-errors", "1", "--no-gate"],
+    ],
+    ids=" ".join,
+)
+def test_the_line_that_goes_on_can_be_typed_as_it_is(shell, fake_openai, flags):
+    shell.write_suite(tasks=write_tasks())
+    shell.write("of mine.md", "Refunds take 30 days.")
+    server = fake_openai(World())
+
+    stopped = shell("eval", "run", *flags, "--max-calls", "3", **connect(server))
+    line = re.search("`azd-eval (.*)`", stopped.stderr)[1]
+    rest = shell(*shlex.split(line), "--json", **connect(server))
+
+    (manifest,) = shell.folder.rglob("manifest.json")
+    assert (3, 0) == (stopped.code, rest.code), rest.stderr
+    assert manifest.parent.name == rest.json["run_id"]
+    assert (3 if "3" in flags or "--task" in flags else 6) == rest.json["tasks"]["passed"]
