@@ -144,12 +144,12 @@ def _price_comparison(job: OptimizationJob) -> int:
 
 
 def _read_report(outcome: OptimizationOutcome) -> float:
-    """Read the score that `optimize` shows for its best: of fresh looks, where there were any."""
+    """Read the score that `optimize` shows for its best: of fresh looks, else as believed."""
     if outcome.confirmation:
-        compared = outcome.confirmation.comparison
-        is_baseline = outcome.best.id == BASELINE_ID
-        return (compared.baseline if is_baseline else compared.best).score or 0.0
-    return next(row.score or 0.0 for row in outcome.candidates if row.id == outcome.best.id)
+        compared = outcome.confirmation.overall
+        shown = compared.baseline if outcome.best.id == BASELINE_ID else compared.best
+        return shown.score or 0.0
+    return outcome.believed[outcome.best.id].score or 0.0
 
 
 STRATEGIES: Mapping[str, Search] = {
