@@ -1,5 +1,6 @@
 """Convert datasets between JSONL, evaluation documents and CSV, and tell what was left behind."""
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,7 +8,9 @@ from pathlib import Path
 from azd_eval.errors import FilesRefused, InputError, Problem
 from azd_eval.formats.csv_tasks import write_csv
 from azd_eval.formats.datasets import FORMATS, open_dataset
+from azd_eval.formats.document_schema import find_schema_faults
 from azd_eval.formats.documents import make_header, read_document, write_document
+from azd_eval.formats.faults import name_field
 from azd_eval.formats.jsonl import write_tasks
 from azd_eval.formats.task_rules import TaskRules
 
@@ -55,7 +58,21 @@ def convert(source: Path, target: Path, rules: TaskRules, *, official: bool = Fa
         text = write(dataset)
         if kinds[0] == _DOCUMENT:
             lost = tuple(_find_lost(source, target, rules))
+    if official and kinds[1] == _DOCUMENT:
+        _require_official(text, source)
     return Conversion(text, inspection.tasks, inspection.problems, lost)
+
+
+def _require_official(text: str, source: Path) -> None:
+    """Refuse what even `extensions` cannot save, such as too many turns."""
+    faults = find_schema_faults(json.loads(text))
+    if faults:
+        raise FilesRefused(
+            [
+                Problem(each.message, str(source), field=name_field(each.loc), hint=each.hint)
+                for each in faults
+            ]
+        )
 
 
 def _find_unknown(problems: Iterable[Problem]) -> Iterator[Problem]:

@@ -140,6 +140,17 @@ def test_a_document_becomes_jsonl_and_what_is_left_behind_is_listed(shell):
     assert ["metadata"] == [each["field"] for each in listed["lost"]]
 
 
+def test_strict_writes_nothing_that_the_official_schema_refuses(shell):
+    turns = [{"prompt": "p", "expected_response": "e"}] * 21
+    shell.write("evals.json", json.dumps({"schemaVersion": "1.6.0", "items": [{"turns": turns}]}))
+
+    refused = shell("dataset", "convert", "--strict", "evals.json", "strict.json")
+
+    assert 2 == refused.code
+    assert "evals.json: items[0].turns: expected at most 20 entries, got 21" in refused.stderr
+    assert ["evals.json"] == list(shell.files())
+
+
 def test_a_thread_of_one_turn_stays_a_thread(shell):
     thread = {
         "name": "flow",
