@@ -8,6 +8,7 @@ from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
 from azd_eval.cli.interrupt import run_until_interrupted
 from azd_eval.cli.optimization_view import show_optimization
 from azd_eval.cli.optimize_flags import OptimizeFlags
+from azd_eval.cli.records import write_flags
 from azd_eval.cli.result_view import count_of, word_config, word_number
 from azd_eval.domain.gate import read_share
 from azd_eval.domain.optimization_summary import CandidateResult, OptimizationSummary
@@ -27,6 +28,12 @@ from azd_eval.wiring.setup import Setup, set_up
 from azd_eval.workflows.optimization_job import OptimizationProgress
 
 _FAILED = ("model_error", "strategy_error")
+# What goes into an optimization from the command line alone, and must be said again to go on.
+_SAID_AGAIN = (
+    *("cwd", "agent", "dataset", "evaluator", "eval_model", "optimize_model", "model"),
+    *("instructions_file", "max_iterations", "strategy", "proposals", "hold_out", "seed"),
+    *("concurrency", "apply", "no_cache"),
+)
 
 
 def optimize_instructions(flags: OptimizeFlags) -> int:
@@ -42,17 +49,24 @@ def optimize_instructions(flags: OptimizeFlags) -> int:
     if setup.engine:
         console.note(f"engine: {setup.engine}")
     optimization = _open(flags, setup)
+    resume = _word_resume(flags, optimization)
     console.note(_word_plan(setup, plan))
-    summary = _run(console, optimization, applies=flags.apply)
+    try:
+        summary = _run(console, optimization, applies=flags.apply)
+    except (KeyboardInterrupt, MeasurementError) as error:
+        if setup.stop.reason != INTERRUPTED_BY_USER:
+            raise
+        place = setup.layout.show(optimization.folder)
+        raise Interrupted(
+            f"interrupted; every candidate and verdict so far is kept in {place}", hint=resume
+        ) from error
     console.notes(summary.notes)
     show_optimization(console, summary)
     console.show_json(summary.as_dict())
     if setup.stop.reason == INTERRUPTED_BY_USER:
-        hint = _word_resume(optimization)
-        raise Interrupted("interrupted; the best so far is shown, and kept", hint=hint)
+        raise Interrupted("interrupted; the best so far is shown, and kept", hint=resume)
     if summary.baseline.score is None or summary.stop_reason in _FAILED:
-        hint = _word_resume(optimization)
-        raise MeasurementError(f"not measured: {summary.stop_message}", hint=hint)
+        raise MeasurementError(f"not measured: {summary.stop_message}", hint=resume)
     return 0
 
 
@@ -108,24 +122,16 @@ def _read_overrides(flags: OptimizeFlags) -> Overrides:
 def _run(console: Console, optimization: Optimization, *, applies: bool) -> OptimizationSummary:
     with console.progress("Baseline") as line:
         follower = _Follower(console, line)
-        try:
-            watch = Watch(follower.step, follower.count)
-            return run_until_interrupted(
-                optimization.run(watch, applies=applies), optimization.setup.stop
-            )
-        except (KeyboardInterrupt, MeasurementError) as error:
-            if optimization.setup.stop.reason != INTERRUPTED_BY_USER:
-                raise
-            place = optimization.setup.layout.show(optimization.folder)
-            raise Interrupted(
-                f"interrupted; every candidate and verdict so far is kept in {place}",
-                hint=_word_resume(optimization),
-            ) from error
+        watch = Watch(follower.step, follower.count)
+        work = optimization.run(watch, applies=applies)
+        return run_until_interrupted(work, optimization.setup.stop)
 
 
-def _word_resume(optimization: Optimization) -> str:
-    config = word_config(optimization.setup.config_path)
-    return f"go on with `azd-eval optimize --resume-run {optimization.folder.name}{config}`"
+def _word_resume(flags: OptimizeFlags, optimization: Optimization) -> str:
+    """Write the command that goes on with this one, as it can be typed where this one was."""
+    said = replace(flags, agent=flags.agent_name or flags.agent)
+    more = word_config(optimization.setup.config_path) + write_flags(said, _SAID_AGAIN)
+    return f"go on with `azd-eval optimize --resume-run {optimization.folder.name}{more}`"
 
 
 class _Follower:

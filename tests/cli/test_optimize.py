@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import signal
 
 import pytest
@@ -243,13 +244,14 @@ def test_an_interrupted_one_is_taken_up_by_the_line_that_is_shown(shell, fake_op
     server = fake_openai(support_world(), latency=0.02)
     shell.write_suite(options="{eval_model: m, concurrency: 1}")
 
-    process = shell.start("optimize", "--no-cache", **connect(server))
+    flags = ["--no-cache", "--seed", "5", "--optimize-model", "a reviser"]
+    process = shell.start("optimize", "my-agent", *flags, **connect(server))
     wait_for(lambda: len(server.calls) > 20)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
-    hint = re.search(r"`azd-eval (optimize --resume-run opt-\S+)`", err)
+    hint = re.search(r"`azd-eval (optimize --resume-run opt-[^`]+)`", err)
     assert hint, err
-    done = shell(*hint[1].split(), "--no-cache", "--json", **connect(server))
+    done = shell(*shlex.split(hint[1]), "--json", **connect(server))
     again = shell("optimize", "--resume", "--json", **connect(server))
 
     assert (130, 0, 2) == (process.returncode, done.code, again.code), done.stderr
