@@ -21,6 +21,7 @@ class LocalExecutor:
     async def run(self, specs: Iterable[TrialSpec]) -> AsyncGenerator[Trial, None]:
         waiting = iter(specs)
         running: set[asyncio.Task[Trial]] = set()
+        done: set[asyncio.Task[Trial]] = set()
         try:
             while True:
                 while len(running) < self.limit and (spec := next(waiting, None)) is not None:
@@ -33,4 +34,5 @@ class LocalExecutor:
         finally:
             for task in running:
                 task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            # Those done are asked too: asyncio prints what a task raised and nobody heard.
+            await asyncio.gather(*running, *done, return_exceptions=True)

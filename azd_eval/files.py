@@ -93,9 +93,12 @@ def _explaining(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise InputError(
             f"cannot write {str(path)!r}: {error.strerror or error}",
-            hint="choose a folder that can be written",
+            hint="make room on the disk; `--resume` goes on with a run"
+            if is_full
+            else "choose a folder that can be written",
         ) from error
 
 

@@ -1,5 +1,6 @@
 """Files written whole or not at all, and never over somebody's work."""
 
+import errno
 import os
 import stat
 import subprocess
@@ -116,6 +117,27 @@ def test_a_place_that_cannot_be_written_is_an_error_of_the_user(tmp_path, write,
 
     assert refusal.value.hint
     assert ["file", "folder"] == _names(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("number", "cure"),
+    [
+        (errno.ENOSPC, "make room on the disk"),
+        (errno.EDQUOT, "make room on the disk"),
+        (errno.EROFS, "choose a folder that can be written"),
+    ],
+)
+def test_a_full_disk_wants_room_and_not_another_folder(tmp_path, monkeypatch, number, cure):
+    def fail(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "replace", fail)
+
+    with pytest.raises(InputError) as caught:
+        write_atomically(tmp_path / "summary.json", "{}")
+
+    assert cure in caught.value.hint
+    assert [] == _names(tmp_path)
 
 
 def test_a_new_file_is_written_in_a_new_folder(tmp_path):

@@ -35,7 +35,7 @@ class JsonLines:
         except OSError as error:
             raise InputError(
                 f"cannot write {str(self.path)!r}: {error.strerror or error}",
-                hint="what was written before is kept",
+                hint="what was written before is kept; `--resume` goes on once there is room",
             ) from error
         self._is_torn = False
 

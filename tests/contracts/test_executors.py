@@ -1,6 +1,7 @@
 """What every executor keeps to."""
 
 import asyncio
+import gc
 from contextlib import aclosing
 from itertools import islice
 
@@ -145,6 +146,20 @@ async def test_a_bug_ends_the_run_and_cancels_the_others(executor):
         await _finish(executor, run_trial, 100)
 
     assert sorted(started) == sorted(cancelled)
+
+
+async def test_bugs_of_one_moment_are_one_error_and_asyncio_prints_none(executor):
+    unheard = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context))
+
+    async def run_trial(spec):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await _finish(executor, run_trial, 100)
+    gc.collect()
+
+    assert [] == unheard
 
 
 async def test_it_can_be_used_again(executor):
