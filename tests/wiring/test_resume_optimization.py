@@ -195,3 +195,20 @@ def test_it_starts_from_a_candidate_of_an_earlier_one(noisy):
     assert text == again.job.baseline.instructions
     with pytest.raises(InputError, match="no candidate 'candidate_99'"):
         open_optimization(prepare(noisy), f"{first.optimization_id}/candidate_99")
+
+
+def test_tasks_of_the_users_own_are_held_out_and_decide_the_label(noisy):
+    noisy.shell.write("unseen.jsonl", write_tasks(("warranty", "spare_part", "refund")))
+    noisy.shell.write(
+        "eval.yaml", noisy.shell.read("eval.yaml") + "validation_dataset: unseen.jsonl\n"
+    )
+
+    optimization = open_optimization(prepare(noisy))
+    summary = run(optimization)
+
+    # One of them is in the dataset, too: what is learned from says nothing.
+    assert {"learning": 2, "held_out": 2} == summary.tasks
+    manifest = read_optimization(optimization.folder).manifest
+    assert ["warranty", "spare_part"] == manifest["split"]["held_out"]
+    if summary.held_out:
+        assert (2, True) == (summary.held_out.tasks, summary.held_out.is_unseen)
