@@ -82,6 +82,11 @@ class Endpoint:
         return re.sub(secrets, "***", text)
 
 
+def hide_credentials(address: str) -> str:
+    """Blot user, password and query out of an address, however it is written."""
+    return re.sub(r"((?<=//)|^)[^/?#]*(?=@)|(?<=\?).+", "***", address, flags=re.DOTALL)
+
+
 @dataclass(frozen=True, slots=True)
 class AzureAddress:
     """An Azure endpoint taken apart. Without `api_version` the undated v1 API is meant."""

@@ -16,6 +16,7 @@ from azd_eval.evaluators.undecided import UndecidedJudge
 from azd_eval.executor import LocalExecutor
 from azd_eval.formats.eval_yaml import LoadedConfig, load_eval_yaml
 from azd_eval.providers.budget import Limits
+from azd_eval.providers.endpoint import hide_credentials
 from azd_eval.storage.run_memory import RunMemory
 from azd_eval.wiring.agents import Agent, find_agent, find_agent_name
 from azd_eval.wiring.environment import Environment, read_environment
@@ -107,6 +108,10 @@ class Setup:
 
     def describe(self) -> dict[str, Any]:
         """Tell what is run by which settings, for the manifest; places as seen from the project."""
+        settings = self.config.model_dump(mode="json", exclude_none=True)
+        for model in settings["models"].values():
+            if "base_url" in model:
+                model["base_url"] = hide_credentials(model["base_url"])
         return {
             "config": self.layout.relate(self.config_path) if self.config_path else None,
             "dataset": self.dataset,
@@ -115,7 +120,7 @@ class Setup:
             "evaluators": list(self.evaluators.names),
             "models": self.models,
             "judge_parameters": self.judge_parameters,
-            "settings": self.config.model_dump(mode="json", exclude_none=True),
+            "settings": settings,
         }
 
     def plan(self) -> CallPlan:

@@ -5,6 +5,7 @@ import pytest
 from azd_eval.providers.endpoint import (
     AzureAddress,
     Endpoint,
+    hide_credentials,
     is_azure,
     read_api_version,
     read_azure_endpoint,
@@ -141,3 +142,19 @@ def test_shows_neither_key_nor_password_nor_query():
 
     assert "https://h/p/chat/completions" == endpoint.shown_url
     assert not any(secret in repr(endpoint) for secret in (KEY, "pass", "secret"))
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://h:8/v1", "https://h:8/v1"),
+        ("https://me:secret@h/v1", "https://***@h/v1"),
+        ("https://secret@h/v1", "https://***@h/v1"),
+        ("me:se@cret@h/v1", "***@h/v1"),
+        ("h/v1?key=secret&a=\nsecret", "h/v1?***"),
+        ("${SCHEME}://${USER}:${SECRET}@${HOST}/v1?${QUERY}", "${SCHEME}://***@${HOST}/v1?***"),
+        ("https://h/@me", "https://h/@me"),
+    ],
+)
+def test_who_signs_in_by_the_address_is_not_shown(address, shown):
+    assert shown == hide_credentials(address)

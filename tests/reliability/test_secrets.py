@@ -128,6 +128,17 @@ def test_a_key_under_any_name_is_masked(shell, fake_openai):
     assert [] == find_leaks(shell, result)
 
 
+def test_a_password_in_an_address_stays_in_the_file_where_it_was_written(shell, fake_openai):
+    server = fake_openai(lambda request: {"reason": "it is", "score": 1})
+    address = server.base_url.replace("//", f"//me:{SPARE_KEY}@") + f"?sig={JUDGE_KEY}"
+    write_suite(shell, address)
+
+    result = shell("eval", "run", "-v", AGENT_SECRET=AGENT_KEY)
+
+    assert 0 == result.code, result.stderr
+    assert {"eval.yaml"} == {place for place, _ in find_leaks(shell, result)}
+
+
 def test_a_server_that_answers_with_the_key_is_masked(shell, fake_openai):
     def respond(request):
         return echo(request) if request.schema_name is None else {"reason": "it is", "score": 1}
