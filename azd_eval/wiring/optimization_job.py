@@ -98,18 +98,17 @@ def _read_validation(setup: Setup) -> tuple[Task, ...]:
 
 
 def _estimate_cost(setup: Setup, calls: CallPlan) -> float | None:
-    models = {
+    named = {
         "agent": setup.agent.model,
         "judge": setup.judge_model,
         "optimizer": setup.optimizer_model,
     }
+    models = {role: model for role, model in named.items() if model not in (None, OFFLINE)}
     cost = 0.0
     for role, model in models.items():
-        if model in (None, OFFLINE):
-            continue
         config = setup.config.models.get(str(model))
         if config is None or config.price is None:
             return None
         sent, received = _TOKENS[role]
         cost += getattr(calls, role) * (sent * config.price.input + received * config.price.output)
-    return cost / TOKENS_PER_PRICE
+    return cost / TOKENS_PER_PRICE if models else None
