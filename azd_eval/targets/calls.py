@@ -46,7 +46,8 @@ async def _call(function: PythonFunction, call: Callable[[], object]) -> object:
         if task is None or task.cancelling():
             raise
         raise _blame(function, error) from error
-    except (Exception, SystemExit) as error:  # the user's code may raise anything
+    # The user's code may raise anything. Ctrl-C does not come this way: it cancels.
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
         raise _blame(function, error) from error
 
 
