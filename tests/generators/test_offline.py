@@ -54,7 +54,7 @@ async def test_fifty_tasks_are_really_different_in_every_language(language: str)
     drafted = await draft(SENTENCES[language], 50)
 
     assert 50 == len(drafted.tasks)
-    assert () == drafted.notes
+    assert drafted.shortfall is None
     prompts = [task.turns[0].prompt for task in drafted.tasks]
     assert not any(are_near_duplicates(one, other) for one, other in combinations(prompts, 2))
     assert set(TASK_KINDS) == {task.category for task in drafted.tasks}
@@ -67,9 +67,9 @@ async def test_two_hundred_tasks_then_an_honest_shortfall() -> None:
     many = await draft(SENTENCE, 200)
     more = await draft(SENTENCE, 400)
 
-    assert (200, ()) == (len(many.tasks), many.notes)
+    assert (200, None) == (len(many.tasks), many.shortfall)
     assert 200 < len(more.tasks) < 400
-    assert f"{len(more.tasks)} of 400 tasks" in more.notes[0]
+    assert f"{len(more.tasks)} of 400 tasks" in (more.shortfall or "")
 
 
 async def test_a_draft_reads_back_as_a_file() -> None:
