@@ -8,11 +8,10 @@ from collections.abc import Coroutine
 from types import FrameType
 from typing import Any, TypeVar
 
-from azd_eval.domain.stop import StopSign
+from azd_eval.domain.stop import GRACE_S, StopSign
 
 T = TypeVar("T")
 
-GRACE_S = 10.0
 INTERRUPTED = 130
 REASON = "interrupted by Ctrl-C"
 # A bar hides the cursor, and who ends at once does not get to show it again.

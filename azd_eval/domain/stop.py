@@ -1,5 +1,8 @@
 """A sign that work should end: put up by a limit or by Ctrl-C, heeded between two steps."""
 
+# What calls in flight are given to end, once it is up.
+GRACE_S = 10.0
+
 
 class StopSign:
     """Holds why to stop, once somebody has said so; the first reason stays."""

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from azd_eval.domain.chat import Usage
-from azd_eval.domain.stop import StopSign
+from azd_eval.domain.stop import GRACE_S, StopSign
 from azd_eval.errors import ModelError
 
 
@@ -38,7 +38,7 @@ class Budget:
 
     Calls are counted when they are sent, each try by itself, so that their number is never
     exceeded. Tokens and cost are known only afterwards: what is in flight when their limit is
-    reached still comes on top.
+    reached still comes on top. At the limit of time, what is in flight has ten seconds to end.
     """
 
     def __init__(self, limits: Limits, usage: Callable[[], Usage], stop: StopSign) -> None:
@@ -90,6 +90,22 @@ class Budget:
         if self._stop.reason and not (is_reserved and self._stop.reason == self._word_calls()):
             raise ModelError(self._stop.reason, code="stopped", tries=0)
 
+    @asynccontextmanager
+    async def bound(self) -> AsyncIterator[None]:
+        """Cut off what outlasts the limit of time; raises `ModelError` (`stopped`)."""
+        if self._limits.seconds is None:
+            yield
+            return
+        left = self._started + self._limits.seconds + GRACE_S - time.monotonic()
+        try:
+            async with asyncio.timeout(left) as limit:
+                yield
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            self._stop.put_up(self._word_seconds())
+            raise ModelError(self._word_seconds(), code="stopped", tries=0) from error
+
     def _left(self) -> int:
         """Count the calls that nobody has made or set aside."""
         reserved = sum(share.calls for share in self._shares)
@@ -98,12 +114,15 @@ class Budget:
     def _word_calls(self) -> str:
         return f"the limit of {self._limits.calls} calls is reached"
 
+    def _word_seconds(self) -> str:
+        return f"the limit of {self._limits.seconds:g} s is reached"
+
     def _find_reached(self, *, is_reserved: bool) -> str | None:
         limits = self._limits
         if limits.calls is not None and not is_reserved and self._left() <= 0:
             return self._word_calls()
         if limits.seconds is not None and time.monotonic() - self._started >= limits.seconds:
-            return f"the limit of {limits.seconds:g} s is reached"
+            return self._word_seconds()
         if limits.tokens is None and limits.cost is None:
             return None
         usage = self._usage()

@@ -1,14 +1,15 @@
 """Chat models around chat models: count, remember, try again.
 
-The order is Metered(Cached(Retrying(model))): an answer from the cache costs nothing and takes no
-slot, and a slot is held only during a try, not while waiting for the next one.
+The order is Metered(Cached(Retrying(Bounded(model)))): an answer from the cache costs nothing and
+takes no slot, and a slot is held only during a try, not while waiting for the next one.
 """
 
 import asyncio
 import hashlib
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -65,6 +66,20 @@ class Cached:
             if is_worth_keeping(reply, request):
                 self._cache.put(key, reply)
             return reply
+
+
+class Bounded:
+    """Cuts off a call of the model inside that outlasts the time limit of the run."""
+
+    def __init__(
+        self, inner: ChatModel, bound: Callable[[], AbstractAsyncContextManager[None]]
+    ) -> None:
+        self._inner = inner
+        self._bound = bound
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        async with self._bound():
+            return await self._inner.complete(request)
 
 
 def request_key(identity: object, request: ChatRequest) -> str:

@@ -1,6 +1,7 @@
 """Admit and count the calls of an agent that is no chat model of ours; keep its secrets."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,19 +14,22 @@ from azd_eval.errors import TargetError
 class CountedTarget:
     """A target around a target.
 
-    `admit` is asked before each turn and may raise `ModelError`; `count` is told of each answer.
+    `admit` is asked before each turn, `bound` is held during it, and both may raise `ModelError`;
+    `count` is told of each answer.
     What the agent says or raises passes through `redact`: it has our keys in its environment.
     """
 
     inner: Target
     admit: Callable[[], None]
+    bound: Callable[[], AbstractAsyncContextManager[None]]
     count: Callable[[], None]
     redact: Callable[[str], str]
 
     async def respond(self, request: TargetRequest) -> Reply:
         self.admit()
         try:
-            reply = await self.inner.respond(request)
+            async with self.bound():
+                reply = await self.inner.respond(request)
         except TargetError as error:
             raise TargetError(self.redact(error.message), hint=error.hint) from None
         self.count()

@@ -86,6 +86,7 @@ class Agent:
         return CountedTarget(
             python,
             admit=pool.budget.admit,
+            bound=pool.budget.bound,
             count=lambda: pool.meter.count_call("agent", self.name),
             redact=redact,
         )

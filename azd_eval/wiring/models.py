@@ -22,7 +22,7 @@ from azd_eval.providers.endpoint import (
 )
 from azd_eval.providers.gate import Gate, Line
 from azd_eval.providers.meter import Meter, Price
-from azd_eval.providers.middleware import Cached, Metered, Retrying, RetryPolicy
+from azd_eval.providers.middleware import Bounded, Cached, Metered, Retrying, RetryPolicy
 from azd_eval.storage.reply_cache import SqliteReplyCache
 from azd_eval.wiring.entra import entra_token
 from azd_eval.wiring.environment import Environment, replace_variables
@@ -265,7 +265,10 @@ class ModelPool:
         client = OpenAIModel(endpoint, timeout_s=timeout_s, admit=self.budget.admit)
         self._clients.append(client)
         model = Retrying(
-            client, self._find_line(endpoint), RetryPolicy(timeout_s=timeout_s), endpoint.parameters
+            Bounded(client, self.budget.bound),
+            self._find_line(endpoint),
+            RetryPolicy(timeout_s=timeout_s),
+            endpoint.parameters,
         )
         return Cached(model, self._cache, endpoint.identity) if self._cache else model
 

@@ -75,6 +75,15 @@ def test_what_is_below_a_limit_goes_on(limits):
     assert not stop.is_up
 
 
+async def test_a_failure_in_time_stays_what_it_is():
+    budget, stop = make_budget(seconds=60.0)
+
+    with pytest.raises(TimeoutError, match="of another clock"):
+        async with budget.bound():
+            raise TimeoutError("of another clock")
+    assert not stop.is_up
+
+
 def test_an_unknown_cost_reaches_no_limit():
     assert is_admitted(make_budget(Usage(cost=None), cost=0.0)[0])
 

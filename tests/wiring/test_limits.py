@@ -5,12 +5,20 @@ import hashlib
 import pytest
 
 import azd_eval
-from tests.fake_openai import Disconnect, FakeReply, Status
+from tests.fake_openai import Disconnect, FakeReply, Hang, Status
 from tests.personas import support_world
 from tests.shop import NAMES, PYTHON, write_tasks
 
 MANY = tuple(f"task_{number}" for number in range(40))
 PRICE = "models: {a: {price: {input: 1, output: 1}}, m: {price: {input: 1, output: 1}}}\n"
+HANGING = f"""\
+import asyncio
+
+async def respond(prompt):
+    if {NAMES[1]!r} in prompt:
+        await asyncio.Event().wait()
+    return "Refunds take 30 days."
+"""
 
 
 class Shaky:
@@ -130,6 +138,30 @@ def test_what_is_known_only_afterwards_ends_a_run_too(shop, limits, reason, pass
     assert 2 * passed == len(shop.server.calls)
     assert (reason, passed) == (summary.stop_reason, summary.tasks.passed)
     assert len(NAMES) - passed == summary.tasks.skipped
+
+
+@pytest.mark.parametrize("who_hangs", ["agent", "judge", "python agent"])
+def test_a_call_that_hangs_does_not_outlast_the_limit_of_time(shop, world, monkeypatch, who_hangs):
+    monkeypatch.setattr("azd_eval.providers.budget.GRACE_S", 0.5)
+    if who_hangs == "python agent":
+        shop.change("eval.yaml", shop.shell.read("eval.yaml").splitlines()[0], f"agent: {PYTHON}")
+        shop.shell.write("agent.py", HANGING)
+    else:
+        hangs = {"agent": None, "judge": "verdict"}[who_hangs]
+        shop.server._respond = lambda request: (
+            Hang()
+            if (hangs, True) == (request.schema_name, NAMES[1] in request.user)
+            else world(request)
+        )
+
+    summary = shop.start(max_time_s=1, concurrency=6)
+
+    tasks = summary.tasks
+    assert "the limit of 1 s is reached" == summary.stop_reason
+    # How many of the others end in time is up to the machine.
+    assert (0, len(NAMES)) == (tasks.errored, tasks.passed + tasks.skipped)
+    assert tasks.skipped
+    assert summary.duration_s < 60
 
 
 def test_a_reply_of_unknown_size_counts_as_none(shop, world):
