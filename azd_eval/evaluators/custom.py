@@ -4,8 +4,7 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any
+from typing import Any, SupportsFloat
 
 from azd_eval.domain.ports import TurnUnderTest
 from azd_eval.domain.score import Score
@@ -89,7 +88,8 @@ def _read(result: object, threshold: float) -> Finding:
 
 
 def _as_number(value: object) -> float | None:
-    if isinstance(value, Real):
-        with suppress(OverflowError):
+    """Give what is a number to Python or to others, such as numpy's bool."""
+    if isinstance(value, SupportsFloat):
+        with suppress(OverflowError, TypeError, ValueError):
             return number if math.isfinite(number := float(value)) else None
     return None

@@ -1,6 +1,7 @@
 """Functions of the user's own as evaluators."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -20,6 +21,13 @@ def make_evaluator(result, of_run=None):
     return FunctionEvaluator("tone", call, {} if of_run is None else of_run)
 
 
+class Several:
+    """Stands for an array, which is a number only when it has one element."""
+
+    def __float__(self):
+        raise TypeError("only arrays of one element are numbers")
+
+
 @pytest.mark.parametrize(
     ("result", "options", "score", "passed"),
     [
@@ -33,6 +41,7 @@ def make_evaluator(result, of_run=None):
         (-2, {"threshold": -3}, 1, True),
         (250, {}, 1, True),
         (Fraction(1, 4), {}, 0.25, False),
+        (Decimal("0.25"), {}, 0.25, False),
         ({"score": 0.25, "reason": "curt"}, {}, 0.25, False),
         ({"score": True}, {}, 1, True),
     ],
@@ -59,7 +68,13 @@ async def test_the_reason_is_kept():
     "result",
     [
         *(None, "5", [], {}, math.nan, math.inf, 10**400, 1j),
-        *({"score": "5"}, {"reason": "x"}, {"error": None}, {"score": "5", "error": "x"}),
+        *(
+            Several(),
+            {"score": "5"},
+            {"reason": "x"},
+            {"error": None},
+            {"score": "5", "error": "x"},
+        ),
     ],
 )
 async def test_anything_else_is_an_error(result):
