@@ -26,7 +26,7 @@ _NO_NAME = Fault(
     "warning",
 )
 _NO_CRITERIA = Fault(
-    ("criteria",), "missing `criteria`", "without criteria nothing scores this task; write one"
+    ("criteria",), "missing `criteria`", "`builtin.task_adherence` scores a task by them; write one"
 )
 _ONLY_RUBRICS = Fault(
     ("criteria",),
