@@ -24,6 +24,8 @@ R = TypeVar("R")
 ReadRow = tuple[TaskRow | None, str | None, list[Problem]]
 """A row without errors, or None; the task's name, if it can be told; the problems."""
 
+# How .xlsx, .ods and .zip begin, .xls, and .gz.
+_PACKED = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b")
 _HEAD = 4096
 
 
@@ -122,6 +124,10 @@ def read_head(path: Path) -> bytes | Problem:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         return Problem(f"cannot read dataset_file: {path.absolute()}: {reason}")
+    if head.startswith(_PACKED):
+        message = "not a text file: a workbook of a spreadsheet, or an archive"
+        hint = "save the sheet as `CSV UTF-8 (Comma delimited)`, or unpack the file"
+        return Problem(message, str(path), hint=hint)
     if b"\0" in head:
         message = "not a text file in UTF-8: it holds zero bytes, as UTF-16 does"
         return Problem(message, str(path), hint="save the file as UTF-8")

@@ -13,6 +13,7 @@ from azd_eval.domain.task import Task, Turn
 from azd_eval.errors import FilesRefused, InputError, Problem
 from azd_eval.evaluators.checks import pattern_fault
 from azd_eval.formats.csv_tasks import CsvDataset, write_csv
+from azd_eval.formats.datasets import open_dataset
 from azd_eval.formats.task_rules import TaskRules
 from tests.factories import make_criteria, make_task
 from tests.formats.strategies import datasets
@@ -309,6 +310,19 @@ def test_a_missing_file_is_named_with_its_absolute_path() -> None:
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
 def test_the_unicode_text_of_a_spreadsheet_is_one_problem(encoding: str) -> None:
     assert "zero bytes, as UTF-16 does" in only_problem(GOOD.encode(encoding)).message
+
+
+@pytest.mark.parametrize("name", ["tasks.xlsx", "tasks.csv", "tasks.jsonl"])
+@pytest.mark.parametrize("start", [b"PK\x03\x04\x14\0", b"\xd0\xcf\x11\xe0\xa1", b"\x1f\x8b\x08\0"])
+def test_a_workbook_or_archive_is_told_as_what_it_is(
+    tmp_path: Path, name: str, start: bytes
+) -> None:
+    (tmp_path / name).write_bytes(start + b"more")
+
+    (problem,) = open_dataset(tmp_path / name).inspect().problems
+
+    assert "a workbook of a spreadsheet, or an archive" in problem.message
+    assert "CSV UTF-8" in (problem.hint or "")
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="public samples are not beside the repository")
