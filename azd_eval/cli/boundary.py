@@ -63,7 +63,7 @@ def _run(app: typer.Typer, arguments: Sequence[str] | None, program: str) -> int
     try:
         code = app(arguments, prog_name=program, standalone_mode=False)
     except typer.TyperException as error:
-        return _explain_usage(error)
+        return _explain_usage(error, program)
     except (typer.Abort, EOFError, KeyboardInterrupt):
         return _explain_interrupt()
     except (BrokenPipeError, SystemExit):
@@ -90,14 +90,14 @@ def _explain_interrupt() -> int:
     return INTERRUPTED
 
 
-def _explain_usage(error: typer.TyperException) -> int:
+def _explain_usage(error: typer.TyperException, program: str) -> int:
     message = error.format_message()
     if message.startswith("Usage:"):
         # A group without a subcommand: the message is its help.
         sys.stderr.write(f"{message}\n")
         return error.exit_code
     context = getattr(error, "ctx", None)
-    command = context.command_path if context else "azd-eval"
+    command = context.command_path if context else program
     _complain(message, f"see `{command} --help`")
     return error.exit_code
 

@@ -7,12 +7,13 @@ def repeat_options(arguments: Sequence[str], many: Collection[str]) -> list[str]
     """Write `--prompts A B` as `--prompts=A --prompts=B`, for the options in `many`.
 
     Their values end at a word that begins with `-`, unless it is a lone `-`; after `--` every word
-    is one.
+    is one. An option without any is put last, as it would take the next option for its value.
     """
-    return list(_repeat(arguments, many))
+    bare: list[str] = []
+    return [*_repeat(arguments, many, bare), *bare]
 
 
-def _repeat(arguments: Sequence[str], many: Collection[str]) -> Iterator[str]:
+def _repeat(arguments: Sequence[str], many: Collection[str], bare: list[str]) -> Iterator[str]:
     option, values, takes_all = None, 0, False
     for word in arguments:
         name, has_value, value = word.partition("=")
@@ -24,14 +25,14 @@ def _repeat(arguments: Sequence[str], many: Collection[str]) -> Iterator[str]:
             takes_all = True
             continue
         if option and not values:
-            yield option
+            bare.append(option)
         option, values = (name, int(bool(has_value))) if name in many else (None, 0)
         if option and has_value:
             yield f"{option}={value}"
         elif not option:
             yield word
     if option and not values:
-        yield option
+        bare.append(option)
 
 
 def fill_bare(arguments: Sequence[str], option: str, default: str) -> list[str]:

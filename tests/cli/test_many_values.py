@@ -32,7 +32,8 @@ MANY = ("--prompts", "--expected")
         ),
         (["--prompts=-5?"], ["--prompts=-5?"]),
         (["--prompts"], ["--prompts"]),
-        (["--prompts", "--json"], ["--prompts", "--json"]),
+        (["--prompts", "--json"], ["--json", "--prompts"]),
+        (["--prompts", "--expected", "X"], ["--expected=X", "--prompts"]),
         (["--", "--prompts", "A"], ["--", "--prompts=A"]),
     ],
 )

@@ -404,7 +404,11 @@ class TestFlags:
         [
             (["--prompts", "A", "B", "--expected", "X"], "2 prompts and 1 expected responses"),
             (["--expected", "X"], "`--expected` without `--prompts`"),
-            (["--prompts"], "Option '--prompts' requires an argument."),
+            (
+                ["--prompts"],
+                "Option '--prompts' requires an argument.\n\nhint: see `runevals --help`",
+            ),
+            (["--prompts", "--expected", "X"], "Option '--prompts' requires an argument."),
             (["--prompts", " "], "a prompt is empty"),
             (["--prompts", "A", "--prompts-file", "a.json"], "exclude each other"),
             (["--evaluate-only", "a.json", "--interactive"], "exclude each other"),
