@@ -83,17 +83,17 @@ def _read_all(
     places: list[Path], flags: DocumentFlags, project: DocumentProject, console: Console
 ) -> Iterator[tuple[Path, Document]]:
     for place in places:
-        if flags.upgrade and not flags.dry_run:
-            _upgrade(place, console)
-        document = project.read(place, strict=flags.strict)
-        if document.header.is_legacy and asks_questions(flags) and not flags.dry_run:
-            question = f"{place} states no schemaVersion. Write it in the versioned form?"
-            if console.confirm(f"{question} A backup is kept.", default=True):
-                _upgrade(place, console)
-                document = project.read(place, strict=flags.strict)
-        yield place, document
+        document = project.read(place)
+        # One that cannot be run stays as it is.
+        if document.header.is_legacy and _wants_upgrade(place, flags, console):
+            backup = upgrade_document(place)
+            console.note(f"Upgraded {place}; what it was is in {backup}")
+            document = project.read(place)
+        yield place, project.read(place, strict=True) if flags.strict else document
 
 
-def _upgrade(place: Path, console: Console) -> None:
-    if backup := upgrade_document(place):
-        console.note(f"Upgraded {place}; what it was is in {backup}")
+def _wants_upgrade(place: Path, flags: DocumentFlags, console: Console) -> bool:
+    if flags.dry_run or flags.upgrade:
+        return not flags.dry_run
+    question = f"{place} states no schemaVersion. Write it in the versioned form?"
+    return asks_questions(flags) and console.confirm(f"{question} A backup is kept.", default=True)

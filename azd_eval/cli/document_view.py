@@ -112,7 +112,9 @@ def _show_items(
 def _item_row(outcome: ItemOutcome) -> list[Cell]:
     status = outcome.status or "not run"
     shown = styled(status, _COLOURS.get(status, "dim"))
-    return [outcome.name, shown, word_number(outcome.score), outcome.category or "-"]
+    # What is no measurement is not in the score of the run either.
+    score = word_number(outcome.score if outcome.is_measured else None)
+    return [outcome.name, shown, score, outcome.category or "-"]
 
 
 def _show_failures(

@@ -211,6 +211,9 @@ class TestConversations:
             item["scores"]["coherence"]["result"],
         )
         assert "judgeOutputUnparseable" == item["scores"]["coherence"]["code"]
+        assert ["One?", "partial", "-"] == next(
+            line.split() for line in result.stdout.splitlines() if line.startswith("One?")
+        )
 
 
 class TestWaysIn:
@@ -521,6 +524,15 @@ class TestFlags:
         (backup,) = shell.folder.glob("evals.json.bak.*")
         assert (0, text) == (upgraded.code, backup.read_text())
         assert [{"prompt": "One?"}] == json.loads(path.read_text())["items"]
+
+    def test_a_legacy_document_with_faults_stays_as_it_is(self, shell, run):
+        path = shell.write("evals.json", text := '[{"promt": "One?"}]')
+
+        refused = run("--upgrade")
+
+        assert (2, text) == (refused.code, path.read_text())
+        assert "did you mean `prompt`?" in refused.stderr
+        assert not [*shell.folder.glob("*.bak.*")]
 
     def test_version_and_help(self, shell, here):
         version, text = here("--version"), here("-h")
