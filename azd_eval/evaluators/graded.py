@@ -22,6 +22,9 @@ _MENTIONED = {
     "expected_response": "the expected answer",
     "context": "the sources",
 }
+PROMPT_FIELDS = tuple(_MENTIONED)
+"""What the text of a prompt file may mention, as `{{response}}`."""
+
 _PLACEHOLDER = re.compile(r"\{\{ *(" + "|".join(_MENTIONED) + r") *\}\}")
 
 

@@ -1,5 +1,6 @@
 """Evaluators of the user's own: a Python function, or a file with the question for the judge."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,8 +11,9 @@ from azd_eval.domain.criterion import Criterion, Rubric
 from azd_eval.domain.ports import Evaluator, Judge
 from azd_eval.errors import InputError, TargetError
 from azd_eval.evaluators.custom import FIELDS, FunctionEvaluator
-from azd_eval.evaluators.graded import grade_by_prompt
+from azd_eval.evaluators.graded import PROMPT_FIELDS, grade_by_prompt
 from azd_eval.files import read_text
+from azd_eval.formats.faults import suggest
 from azd_eval.targets.callables import PythonFunction, load_function
 from azd_eval.targets.calls import call_function
 from azd_eval.wiring.fingerprint import digest_function
@@ -73,4 +75,9 @@ def read_own(reference: EvaluatorReference, layout: Layout) -> OwnEvaluator:
     prompt = read_text(path, "prompt_file").strip()
     if not prompt:
         raise InputError(f"prompt_file is empty: {path}", hint="write the question for the judge")
+    for word in re.findall(r"\{\{ *(\w+) *\}\}", prompt):
+        close = suggest(word, PROMPT_FIELDS)
+        if close and close != word:
+            hint = f"did you mean `{{{{{close}}}}}`?"
+            raise InputError(f"unknown `{{{{{word}}}}}` in prompt_file: {path}", hint=hint)
     return OwnEvaluator(reference.name, prompt)

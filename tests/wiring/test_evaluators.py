@@ -101,6 +101,31 @@ def test_all_problems_are_said_at_once(layout, rows, messages):
     assert all(text in each.message for text, each in zip(messages, problems, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("Is {{Response}} kind?", "did you mean `{{response}}`?"),
+        ("Is it {{ expected_respose }}?", "did you mean `{{expected_response}}`?"),
+    ],
+)
+def test_a_misspelt_field_of_a_prompt_file_is_told(layout, text, hint):
+    (layout.project / "kind.md").write_text(text, "utf-8")
+
+    with pytest.raises(FilesRefused) as refused:
+        resolve(layout, {"name": "kind", "prompt_file": "kind.md"})
+
+    assert hint == refused.value.hint
+
+
+def test_other_words_in_braces_are_left_in_a_prompt_file(layout):
+    text = "Is no {{customer}} left in {{response}}?"
+    (layout.project / "kind.md").write_text(text, "utf-8")
+
+    (own,) = resolve(layout, {"name": "kind", "prompt_file": "kind.md"}).own
+
+    assert text == own.prompt
+
+
 async def test_functions_are_called_and_what_they_raise_is_blotted(layout):
     (layout.project / "checks.py").write_text(
         "def tone(response): raise KeyError(response)", "utf-8"
