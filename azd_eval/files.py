@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from azd_eval.errors import InputError
+from azd_eval.errors import InputError, MeasurementError
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -93,13 +93,11 @@ def _explaining(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise InputError(
-            f"cannot write {str(path)!r}: {error.strerror or error}",
-            hint="make room on the disk; `--resume` goes on with a run"
-            if is_full
-            else "choose a folder that can be written",
-        ) from error
+        message = f"cannot write {str(path)!r}: {error.strerror or error}"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            hint = "make room on the disk; `--resume` goes on with a run"
+            raise MeasurementError(message, hint=hint) from error
+        raise InputError(message, hint="choose a folder that can be written") from error
 
 
 def read_text(path: Path, what: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azd_eval.errors import InputError
+from azd_eval.errors import AzdEvalError, InputError
 from azd_eval.files import read_text, write_atomically, write_new
 
 
@@ -120,22 +120,25 @@ def test_a_place_that_cannot_be_written_is_an_error_of_the_user(tmp_path, write,
 
 
 @pytest.mark.parametrize(
-    ("number", "cure"),
+    ("number", "cure", "exit_code"),
     [
-        (errno.ENOSPC, "make room on the disk"),
-        (errno.EDQUOT, "make room on the disk"),
-        (errno.EROFS, "choose a folder that can be written"),
+        (errno.ENOSPC, "make room on the disk", 3),
+        (errno.EDQUOT, "make room on the disk", 3),
+        (errno.EROFS, "choose a folder that can be written", 2),
     ],
 )
-def test_a_full_disk_wants_room_and_not_another_folder(tmp_path, monkeypatch, number, cure):
+def test_a_full_disk_wants_room_and_not_another_folder(
+    tmp_path, monkeypatch, number, cure, exit_code
+):
     def fail(*_):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(Path, "replace", fail)
 
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(AzdEvalError) as caught:
         write_atomically(tmp_path / "summary.json", "{}")
 
+    assert exit_code == caught.value.exit_code
     assert cure in caught.value.hint
     assert [] == _names(tmp_path)
 

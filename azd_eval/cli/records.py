@@ -38,7 +38,9 @@ def write_flags(record: CommonFlags, names: Iterable[str]) -> str:
     text = ""
     for name in names:
         given = getattr(record, name)
-        for value in given if isinstance(given, list) else [given] if given else []:
+        for value in given if isinstance(given, list) else [given]:
+            if value is None or value is False:
+                continue
             text += f" --{name.replace('_', '-')}"
             text += "" if value is True else f" {shlex.quote(str(value))}"
     return text

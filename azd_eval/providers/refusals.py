@@ -176,6 +176,7 @@ _BY_STATUS: dict[int, ModelErrorCode] = {
     HTTPStatus.TOO_MANY_REQUESTS: "rate_limited",
 }
 _QUOTA_SENTENCE = re.compile(r"exceeded your current quota", re.IGNORECASE)
+_NO_QUOTA = re.compile(r"\bquota\b.*\blimit: 0\b", re.IGNORECASE | re.DOTALL)
 
 
 def error_code(refusal: Refusal) -> ModelErrorCode:
@@ -187,8 +188,10 @@ def error_code(refusal: Refusal) -> ModelErrorCode:
         if re.search(words, said, re.IGNORECASE):
             return code
     wait = refusal.retry_after
-    # With a short wait this sentence is a rate limit: Gemini says it of the quota of a minute.
+    # With a short wait this sentence is a rate limit: Gemini says it of the quota of a minute. Of a
+    # quota that there is not at all it says `limit: 0`, whatever the wait.
     is_spent = wait >= HOPELESS_WAIT_S if wait is not None else _QUOTA_SENTENCE.search(said)
+    is_spent = is_spent or _NO_QUOTA.search(said)
     if refusal.status == HTTPStatus.TOO_MANY_REQUESTS and is_spent:
         return "no_credit"
     return _BY_STATUS.get(refusal.status, "refused_request")

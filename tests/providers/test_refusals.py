@@ -115,6 +115,8 @@ CODES = [
     (402, openai_error("Insufficient credits"), "no_credit"),
     (429, openai_error("You exceeded your current quota", code="insufficient_quota"), "no_credit"),
     (429, openai_error("You exceeded your current quota, check your billing"), "no_credit"),
+    (429, openai_error("Quota exceeded for metric: requests, limit: 0, model: m"), "no_credit"),
+    (429, openai_error("Quota exceeded for metric: requests, limit: 10, model: m"), "rate_limited"),
     (429, openai_error("You exceeded your current quota. Please retry in 3s"), "rate_limited"),
     (400, openai_error("stop", code="billing_hard_limit_reached"), "no_credit"),
     (400, openai_error("Your credit balance is too low"), "no_credit"),
