@@ -4,7 +4,7 @@ An estimate is the mean over all looks at a task; an errored trial is missing, n
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from statistics import fmean
 from typing import TypeVar
@@ -22,20 +22,29 @@ class Ledger:
 
     def __init__(self) -> None:
         self._trials: dict[str, dict[tuple[str, int], Trial]] = defaultdict(dict)
+        self._scores: dict[str, dict[str, list[float]]] = defaultdict(dict)
 
     def add(self, candidate: Candidate, trials: Iterable[Trial]) -> None:
         """Add trials; one that is known by its task and repeat stays as it was."""
+        known, scores = self._trials[candidate.id], self._scores[candidate.id]
         for trial in trials:
-            self._trials[candidate.id].setdefault((trial.task_key, trial.repeat), trial)
+            place = trial.task_key, trial.repeat
+            if place not in known and trial.score is not None:
+                scores.setdefault(trial.task_key, []).append(trial.score)
+            known.setdefault(place, trial)
 
     def trials(self, candidate: Candidate) -> tuple[Trial, ...]:
         """Give all trials of a candidate in dataset order, the repeats of a task together."""
         known = self._trials.get(candidate.id, {}).values()
         return tuple(sorted(known, key=lambda trial: (trial.index, trial.repeat)))
 
+    def scores(self, candidate: Candidate) -> Mapping[str, Sequence[float]]:
+        """Give the scores of each task, over all looks, by the task's key."""
+        return self._scores.get(candidate.id, {})
+
     def task_scores(self, candidate: Candidate) -> dict[str, float]:
         """Give the mean score of each task that was scored, by the task's key."""
-        return mean_scores(self.trials(candidate))
+        return {key: fmean(scores) for key, scores in self.scores(candidate).items()}
 
     def is_quiet(self, verdicts: int) -> bool:
         """Tell whether at least so many verdicts were seen more than once and none has changed.

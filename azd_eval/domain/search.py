@@ -24,17 +24,19 @@ class SearchPolicy:
     """Every number that a search decides by; `benchmarks/optimizer.py` shows what they do.
 
     A candidate is looked at in blocks of `block` tasks, first those that the incumbent fails, until
-    it had `enough` trials and met each task; each task once is enough while no verdict of
-    `quiet_verdicts` or more, seen twice, has changed. It is dropped as soon as it is not believed
-    to be worth more than the incumbent by `doubt` standard errors of that one, and else accepted,
-    if it was scored on at least `least_shared` of the tasks and lost less than `must_looks` looks
-    at criteria marked `must`. `drift` is what one revision changes, as a standard deviation.
+    it met each task and had as many trials as `count_trials` wants; each task once is enough while
+    no verdict of `quiet_verdicts` or more, seen twice, has changed. It is dropped as soon as it is
+    not believed to be worth more than the incumbent by `doubt` standard errors of that one, and
+    else accepted, if it was scored on at least `least_shared` of the tasks and lost less than
+    `must_looks` looks at criteria marked `must`. `drift` is what one revision changes, as a
+    standard deviation.
     """
 
     block: int = 3
     enough: int = 15
-    drift: float = 0.08
-    doubt: float = 0.2
+    enough_at_first: int = 2
+    drift: float = 0.1
+    doubt: float = 0.3
     least_shared: float = 0.7
     must_looks: float = 2.0
     quiet_verdicts: int = 18
@@ -49,6 +51,13 @@ class SearchPolicy:
     # Fresh looks at baseline and best for the last comparison; without noise, fewer.
     confirm_looks: int = 3
     confirm_looks_quiet: int = 2
+
+    def count_trials(self, candidates: int) -> int:
+        """Say how many trials of a candidate are enough, when so many are known, it included.
+
+        The more are tried, the more of the best is luck.
+        """
+        return min(self.enough, self.enough_at_first + candidates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,20 +71,12 @@ def form_beliefs(
     """
     places = {candidate.id: place for place, candidate in enumerate(candidates)}
     parents = [places.get(candidate.parent or "", 0) for candidate in candidates]
-    own = _estimate_each([_list_scores(ledger, candidate) for candidate in candidates])
+    own = _estimate_each([ledger.scores(candidate) for candidate in candidates])
     known = _share(own, parents, drift**2)
     return {
         candidate.id: Belief(each.weighted / each.precision, each.precision**-0.5)
         for candidate, each in zip(candidates, known, strict=True)
     }
-
-
-def _list_scores(ledger: Ledger, candidate: Candidate) -> Scores:
-    scores: dict[str, list[float]] = defaultdict(list)
-    for trial in ledger.trials(candidate):
-        if trial.score is not None:
-            scores[trial.task_key].append(trial.score)
-    return scores
 
 
 def _share(own: Sequence[_Estimate], parents: Sequence[int], variance: float) -> list[_Estimate]:

@@ -142,7 +142,8 @@ class _Search:
         bench.random.shuffle(rest)
         order = [*first, *rest]
         is_quiet = bench.ledger.is_quiet(policy.quiet_verdicts)
-        wanted = len(order) if is_quiet else max(policy.enough, len(order))
+        enough = policy.count_trials(len(self._family))
+        wanted = len(order) if is_quiet else max(enough, len(order))
         blocks = [order[start : start + size] for start in range(0, len(order), size)]
         steps = [(look, block) for look in range(ceil(wanted / len(order))) for block in blocks]
         trials = accumulate((len(block) for _, block in steps), initial=0)

@@ -54,9 +54,7 @@ def plan_optimization(setup: Setup, job: OptimizationJob) -> OptimizationPlan:
     """Count the calls, at most; raises `FilesRefused` for tasks that nothing scores."""
     split, policy = split_tasks(job), job.policy
     proposals = job.max_iterations * job.proposals
-    is_gepa = setup.config.options.strategy == "gepa"
-    per_proposal = _LOOKS_OF_GEPA if is_gepa else ceil(policy.enough / len(split.learning))
-    looks = _BASELINE_LOOKS + proposals * per_proposal
+    looks = _count_looks(setup, job, len(split.learning))
     learning = replace(setup, tasks=split.learning).plan()
     held_out = replace(setup, tasks=split.held_out).plan()
     confirming = 2 * policy.confirm_looks
@@ -67,6 +65,15 @@ def plan_optimization(setup: Setup, job: OptimizationJob) -> OptimizationPlan:
         optimizer=0 if setup.optimizer_model == OFFLINE else proposals,
     )
     return OptimizationPlan(calls, learning.tasks, held_out.tasks, _estimate_cost(setup, calls))
+
+
+def _count_looks(setup: Setup, job: OptimizationJob, tasks: int) -> int:
+    """Count the looks at all tasks to learn from, at most: at the baseline and all proposals."""
+    if setup.config.options.strategy == "gepa":
+        return _BASELINE_LOOKS + job.max_iterations * job.proposals * _LOOKS_OF_GEPA
+    known = (1 + job.proposals * iteration for iteration in range(1, job.max_iterations + 1))
+    each = (ceil(job.policy.count_trials(candidates) / tasks) for candidates in known)
+    return _BASELINE_LOOKS + job.proposals * sum(each)
 
 
 def take_fingerprint(setup: Setup, job: OptimizationJob) -> Fingerprint:
