@@ -25,14 +25,16 @@ T = TypeVar("T")
 
 # What the package calls the one text that it revises.
 _PART = "instructions"
+# Its default; of fewer tasks it would draw some twice.
+_TASKS_DRAWN = 3
 
 
 class GepaStrategy:
     """Runs `gepa.optimize` with its defaults, the tasks of the bench being both of its data sets.
 
-    It takes one proposal at a time and knows no missing scores: an errored trial counts as the
-    baseline's score on that task. When it fails itself, the best so far is found, for the reason
-    `strategy_error`.
+    It takes the first of several proposals, and knows no missing scores: an errored trial counts as
+    the baseline's score on that task. When it fails itself, the best so far is found, for the
+    reason `strategy_error`.
     """
 
     async def search(self, bench: SearchBench) -> Finding:
@@ -84,11 +86,13 @@ class _Run:
         """Run the package to its end."""
         text = self.bench.baseline.instructions
         self._candidates[text] = self.bench.baseline
+        tasks = list(self.bench.tasks)
         # The protocols of the package demand the members that it does without, too.
         this: Any = self
         optimize(
             {_PART: text},
-            trainset=list(self.bench.tasks),
+            trainset=tasks,
+            reflection_minibatch_size=min(_TASKS_DRAWN, len(tasks)) or None,
             adapter=this,
             stop_callbacks=self.is_over,
             callbacks=[this],
@@ -142,8 +146,6 @@ class _Run:
         shown = {row["task"].key: row["task"] for row in reflective_dataset[_PART]}
         self._idle_iterations = 0
         proposals = self._do(lambda: self.bench.propose(parent, list(shown.values())))
-        for spare in proposals[1:]:
-            self._decide(spare, Decision(False, "not tried: gepa takes one proposal at a time"))
         if not proposals:
             return {}
         self._proposed = proposals[0]

@@ -5,6 +5,7 @@ from math import ceil
 
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.task import Task
+from azd_eval.errors import InputError
 from azd_eval.providers.meter import TOKENS_PER_PRICE
 from azd_eval.wiring.fingerprint import Fingerprint, digest, digest_tasks
 from azd_eval.wiring.models import OFFLINE, resolve_endpoint
@@ -37,6 +38,10 @@ def make_job(setup: Setup, baseline: Candidate | None = None) -> OptimizationJob
     `baseline` is where to start in place of the agent's instructions.
     """
     options = setup.config.options
+    if options.strategy == "gepa" and options.proposals > 1:
+        raise InputError(
+            "the strategy `gepa` takes one proposal at a time", hint="leave `proposals` at 1"
+        )
     return OptimizationJob(
         baseline=baseline or setup.agent.baseline,
         tasks=tuple(setup.tasks),

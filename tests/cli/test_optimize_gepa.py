@@ -32,3 +32,13 @@ def test_without_the_package_it_says_what_to_install(shell, world):
     assert "the strategy `gepa` needs its package" in done.stderr
     assert "pip install 'azd-eval[gepa]'" in done.stderr
     assert [] == world.calls
+
+
+def test_several_proposals_at_once_are_refused_before_any_call(shell, world):
+    shell.write_suite()
+
+    done = shell("optimize", "--strategy", "gepa", "--proposals", "2", **connect(world))
+
+    assert 2 == done.code
+    assert "the strategy `gepa` takes one proposal at a time" in done.stderr
+    assert [] == world.calls
