@@ -7,7 +7,7 @@ found out by its children, at no further call.
 
 The model: a trial scores the worth of its candidate, plus the ease of its task, plus noise; the
 worth of a child is that of its parent, plus a normal deviate. What is then to be believed follows
-exactly from two passes over the family tree, a Kalman filter up and a smoother down.
+from two passes over the family tree, a Kalman filter up and a smoother down.
 """
 
 from collections import defaultdict

@@ -23,7 +23,7 @@ from optimizer_worlds.rations import RationedStrategy
 from optimizer_worlds.runs import BudgetSpentError, Laboratory, list_failures, look, score
 from optimizer_worlds.world import World
 
-# Neither is to end a search before its evaluations are used up.
+# Nothing is to end a search before its evaluations are used up.
 NEVER = 1_000_000
 MOST_FOR_COMPARISON = 0.2
 
