@@ -66,9 +66,21 @@ class Setup:
         return describe_engine(self.judge_model, self.agent.model)
 
     @property
+    def asks_judge(self) -> bool:
+        """Tell whether anything is left to a judge; checks and comparisons need no model.
+
+        Without tasks, such as before prompts are typed, nobody knows, and it is.
+        """
+        if next(iter(self.tasks), None) is None:
+            return True
+        evaluators = self._build_evaluators(UndecidedJudge())
+        turns = (turn for task in self.tasks for turn in task.turns)
+        return any(each.questions(turn) for turn in turns for each in evaluators)
+
+    @property
     def models(self) -> dict[str, str]:
         """Name the models of an evaluation by role."""
-        named = {"agent": self.agent.model, "judge": self.judge_model}
+        named = {"agent": self.agent.model, "judge": self.judge_model if self.asks_judge else None}
         return {role: model for role, model in named.items() if model}
 
     @property
@@ -86,7 +98,8 @@ class Setup:
         """Digest all that decides the results."""
         asked, criteria = digest_tasks(self.all_tasks)
         options = self.config.options
-        agent_model, judge_model = map(self._identify_model, (self.agent.model, self.judge_model))
+        roles = ("agent", "judge")
+        agent_model, judge_model = (self._identify_model(self.models.get(role)) for role in roles)
         subject = {**digest_agent(self.agent, agent_model), "dataset": asked}
         if self.agent.kind == "recorded":
             stored = (repr([turn.recorded for turn in task.turns]) for task in self.all_tasks)
@@ -182,7 +195,7 @@ class Setup:
         return self.environment.redact(text, *names)
 
     def _build_judge(self, pool: ModelPool, journal: Journal) -> Judge:
-        if self.judge_model == OFFLINE:
+        if self.judge_model == OFFLINE or not self.asks_judge:
             return UndecidedJudge()
         kind = BatchedJudge if self.config.options.judge == "batched" else IndependentJudge
         return kind(pool.model(self.judge_model), journal, self.judge_parameters)

@@ -169,3 +169,30 @@ def test_case_091_what_a_draft_has_cost_is_said(project, call, capfd):
 
     calls = len(server.calls)
     assert f"Usage:      {calls} calls ({calls} generator)" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("criterion", "evaluators"),
+    [
+        ({"name": "kind", "instruction": "Be kind", "check": {"contains": "done"}}, ""),
+        (None, "[ExactMatch]"),
+        (None, "[Citations, PartialMatch]"),
+    ],
+    ids=["checks", "comparison", "counts"],
+)
+def test_what_needs_no_judge_needs_no_key_of_one(project, criterion, evaluators):
+    row = make_row("t", "Hi?", groundTruth="done [1]") | {
+        "criteria": [criterion] if criterion else []
+    }
+    project.write_suite(
+        tasks=write_rows([row]),
+        agent="{name: a, kind: python, callable: 'agent.py:respond'}",
+        evaluators=evaluators or "[builtin.task_adherence]",
+        options="{eval_model: gpt-4.1-mini}",
+    )
+    project.write("agent.py", "def respond(prompt):\n    return 'done [1]'\n")
+
+    done = project("eval", "run", "--json", "--no-gate")
+
+    assert 0 == done.code, done.output
+    assert ({}, 0) == (done.json["models"], done.json["tasks"]["errored"])
