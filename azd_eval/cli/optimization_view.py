@@ -8,7 +8,7 @@ from azd_eval.domain.optimization_summary import CandidateResult, OptimizationSu
 
 ARCHIVE = ".agent_configs/archive"
 
-_STAR = "★"
+STAR = "★"
 _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _LABEL_COLOURS = {"confirmed": "green", "likely": "green", "worse": "red"}
 
@@ -39,7 +39,7 @@ def show_optimization(console: Console, summary: OptimizationSummary) -> None:
 def _rows(summary: OptimizationSummary) -> Iterator[list[Cell]]:
     for candidate in summary.candidates:
         is_best = candidate.id == summary.best_id
-        name = f"{candidate.id} {_STAR}" if is_best else candidate.id
+        name = f"{candidate.id} {STAR}" if is_best else candidate.id
         yield [
             styled(name, "green" if is_best else ""),
             word_number(candidate.score),

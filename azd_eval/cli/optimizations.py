@@ -1,11 +1,11 @@
 """`optimize list`, `show` and `apply`: past optimizations."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from azd_eval.cli.console import Cell, Console
-from azd_eval.cli.optimization_view import ARCHIVE
+from azd_eval.cli.optimization_view import ARCHIVE, STAR
 from azd_eval.cli.optimize_flags import ApplyFlags, OptimizationFlags, OptimizationsFlags
 from azd_eval.storage.optimization_folder import StoredOptimization, list_optimizations
 from azd_eval.wiring.application import apply_stored
@@ -38,7 +38,7 @@ def show_one(flags: OptimizationFlags) -> int:
     console.say(f"{stored.id}: {summary.get('stop_message', _UNFINISHED)}")
     wanted = {"id", "score", "accepted", "reason", "rationale", "difference"}
     decided = [event for event in stored.events if wanted <= event.keys()]
-    console.table(["Candidate", ">Score", ">Change", "Accepted", "Reason"], map(_cells, decided))
+    console.table(["Candidate", ">Score", ">Change", "Accepted", "Reason"], _rows(decided, summary))
     for line in _tell(stored.events):
         console.say(line)
     if summary.get("diff"):
@@ -80,15 +80,17 @@ def _row(stored: StoredOptimization) -> list[str]:
     ]
 
 
-def _cells(decided: Mapping[str, Any]) -> list[Cell]:
-    change = decided["difference"]
-    return [
-        decided["id"],
-        _number(decided["score"]),
-        "-" if change is None else f"{change:+.2f}",
-        "yes" if decided["accepted"] else "no",
-        decided["reason"],
-    ]
+def _rows(decided: Iterable[Mapping[str, Any]], summary: Mapping[str, Any]) -> Iterator[list[Cell]]:
+    best = summary.get("best", {}).get("id")
+    for event in decided:
+        change = event["difference"]
+        yield [
+            f"{event['id']} {STAR}" if event["id"] == best else event["id"],
+            _number(event["score"]),
+            "-" if change is None else f"{change:+.2f}",
+            "yes" if event["accepted"] else "no",
+            event["reason"],
+        ]
 
 
 def _tell(events: tuple[Mapping[str, Any], ...]) -> Iterator[str]:

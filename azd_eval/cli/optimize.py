@@ -91,7 +91,10 @@ def _word_plan(setup: Setup, plan: OptimizationPlan) -> str:
     cost = f", about {plan.cost:.2g} at the prices given" if plan.cost is not None else ""
     held_out = f"; {count_of(plan.held_out, 'task')} held out" if plan.held_out else ""
     iterations = count_of(setup.config.options.max_iterations, "iteration")
-    return f"Optimizing {setup.agent.name!r}: {iterations}, at most {limit}{cost}{held_out}"
+    repeated = ", if none has to be repeated" if parts else ""
+    return (
+        f"Optimizing {setup.agent.name!r}: {iterations}, at most {limit}{repeated}{cost}{held_out}"
+    )
 
 
 def _read_overrides(flags: OptimizeFlags) -> Overrides:

@@ -1,5 +1,6 @@
 """Why trials are no measurement."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from azd_eval.domain.score import Trial
@@ -26,3 +27,15 @@ def find_fault(trials: Sequence[Trial]) -> str | None:
         if verdict.outcome == "unusable"
     )
     return find_fatal(trials) or next(errors, None) or next(unusable, None)
+
+
+def word_faults(trials: Sequence[Trial]) -> str | None:
+    """Say how many trials are no measurement, and why most of them; None when all are one."""
+    lost = (trial for trial in trials if trial.score is None and not trial.fatal)
+    faults = Counter(fault for trial in lost if (fault := find_fault([trial])))
+    if not faults:
+        return None
+    # Not the first: trials come in any order.
+    most = max(faults, key=lambda fault: (faults[fault], fault))
+    lost_of_all = f"{faults.total()} of {len(trials)} trials"
+    return f"{lost_of_all} could not be scored, and are missing; most often: {most}"

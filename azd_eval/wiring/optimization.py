@@ -10,6 +10,7 @@ from pathlib import Path
 from azd_eval import __version__
 from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.difference import describe_difference
+from azd_eval.domain.faults import word_faults
 from azd_eval.domain.optimization_summary import OptimizationSummary
 from azd_eval.domain.ports import Optimizer, Strategy
 from azd_eval.domain.score import Trial
@@ -76,8 +77,11 @@ class Optimization:
         ):
             store.write_manifest(self._manifest())
             async with self.setup.open_pool() as pool:
-                outcome = await self._search(pool, store, watch)
+                trials: list[Trial] = []
+                outcome = await self._search(pool, store, _listen(watch, trials))
                 summary = self._conclude(outcome, pool, time.monotonic() - started)
+                if faults := word_faults(trials):
+                    summary = replace(summary, notes=(*summary.notes, faults))
             if applies and summary.is_trusted:
                 summary = self._apply(outcome.best, summary)
             store.write_summary(summary.as_dict())
@@ -184,6 +188,16 @@ class Optimization:
             for candidate in summary.candidates
             if candidate.path is not None
         }
+
+
+def _listen(watch: Watch, trials: list[Trial]) -> Watch:
+    """Add every trial to a list before it is told."""
+
+    def on_trial(trial: Trial) -> None:
+        trials.append(trial)
+        watch.on_trial(trial)
+
+    return replace(watch, on_trial=on_trial)
 
 
 def optimization_models(setup: Setup) -> dict[str, str]:

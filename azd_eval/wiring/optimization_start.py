@@ -52,7 +52,8 @@ def resume_optimization(setup: Setup, stored: StoredOptimization) -> Optimizatio
     if changed:
         raise InputError(
             f"{stored.id} cannot go on: changed since it began: {', '.join(changed)}",
-            hint="run `azd-eval optimize` anew; answers that still fit come from the cache",
+            hint="say again what it began with, flags too, or run `azd-eval optimize` anew; "
+            "answers that still fit come from the cache",
         )
     return Optimization(setup, job, stored.path, fingerprint, source, resumes=True)
 

@@ -9,7 +9,8 @@ import pytest
 
 from tests.cli.shell import KEY, connect, count_roles, judge_by_name
 from tests.cli.test_interrupt import wait_for
-from tests.personas import RULE, support_world
+from tests.fake_openai import Status
+from tests.personas import RULE, answer, support_world
 
 SUMMARY = (
     "optimization_id baseline best candidates iterations evaluations stop_reason usage"
@@ -98,6 +99,7 @@ def test_past_optimizations_are_listed_shown_and_applied(shell, world):
     assert [second, first] == [line.split()[0] for line in table.stdout.splitlines()[1:]]
     assert "nothing_left_to_fix" in table.stdout
     assert f"+{RULE}" in diff.stdout
+    assert "candidate_1 ★" in diff.stdout
     assert 2 == unknown.code
     assert "hint: candidates with instructions: baseline" in unknown.stderr
     assert 0 == applied.code, applied.stderr
@@ -261,6 +263,33 @@ def test_an_interrupted_one_is_taken_up_by_the_line_that_is_shown(shell, fake_op
     assert "no unfinished optimization" in again.stderr
 
 
+def test_it_cannot_go_on_with_other_options(shell, fake_openai):
+    shell.write_suite()
+    failing = fake_openai(lambda _: Status(401))
+    shell("optimize", "--proposals", "3", **connect(failing))
+
+    refused = shell("optimize", "--resume", **connect(failing))
+
+    assert 2 == refused.code
+    assert "changed since it began: proposals" in refused.stderr
+    assert "hint: say again what it began with, flags too" in refused.stderr
+
+
+def test_trials_that_failed_are_counted(shell, fake_openai):
+    def respond(request):
+        if request.schema_name is None and "30 days" not in request.system:
+            return Status(400) if "refund" in request.user else answer(request)
+        return support_world()(request)
+
+    shell.write_suite()
+
+    done = shell("optimize", "--json", **connect(fake_openai(respond)))
+
+    assert 0 == done.code, done.stderr
+    assert "trials could not be scored, and are missing; most often: 'm' at" in done.stderr
+    assert done.json["notes"][-1] in done.stderr
+
+
 def test_what_it_found_is_where_another_one_starts(shell, world):
     shell.write_suite()
     first = shell("optimize", "--json", **connect(world)).json
@@ -317,4 +346,5 @@ def test_the_plan_says_what_it_costs_and_holds_out(shell, world):
     assert 7 * (2 + 4 + 2 * 6 + 6) + 3 * 6 == planned["agent"]
     assert planned["cost"] > 0
     plan = r"1 iteration, at most \d+ agent calls, \d+ judge calls and 1 optimizer call"
-    assert re.search(rf"{plan}, about [\d.]+ at the prices given; 3 tasks held out", told.stderr)
+    more = r", if none has to be repeated, about [\d.]+ at the prices given; 3 tasks held out"
+    assert re.search(plan + more, told.stderr)
