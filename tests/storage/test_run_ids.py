@@ -26,6 +26,12 @@ def test_a_name_is_sortable_and_holds_no_sign_that_some_system_forbids(tmp_path)
     assert folder.is_dir()
 
 
+def test_names_sort_by_time_within_one_second(tmp_path):
+    names = [make_run_folder(tmp_path, "run").name for _ in range(50)]
+
+    assert sorted(names) == names
+
+
 def test_processes_that_start_together_never_share_a_folder(tmp_path):
     command = [sys.executable, "-c", MAKER, str(tmp_path)]
     makers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
