@@ -16,7 +16,12 @@ from azd_eval.domain.score import Trial
 from azd_eval.errors import InputError, Interrupted, MeasurementError
 from azd_eval.wiring.application import require_writable
 from azd_eval.wiring.optimization import Optimization, Watch
-from azd_eval.wiring.optimization_job import OptimizationPlan, make_job, plan_optimization
+from azd_eval.wiring.optimization_job import (
+    OptimizationPlan,
+    make_job,
+    note_hold_out,
+    plan_optimization,
+)
 from azd_eval.wiring.optimization_start import (
     find_optimization,
     find_unfinished,
@@ -41,11 +46,13 @@ def optimize_instructions(flags: OptimizeFlags) -> int:
     console = Console(flags)
     setup = set_up(flags.config, _read_overrides(flags), optimizes=True)
     setup = replace(setup, tell=console.remark)
-    plan = plan_optimization(setup, make_job(setup))
+    job = make_job(setup)
+    plan = plan_optimization(setup, job)
     if flags.apply:
         require_writable(setup)
     if flags.dry_run:
-        return show_plan(console, plan.calls, setup, held_out=plan.held_out, cost=plan.cost)
+        noted = note_hold_out(setup, job)
+        return show_plan(console, plan.calls, noted, held_out=plan.held_out, cost=plan.cost)
     if setup.engine:
         console.note(f"engine: {setup.engine}")
     optimization = _open(flags, setup)

@@ -12,14 +12,12 @@ from azd_eval.domain.candidate import Candidate
 from azd_eval.domain.difference import describe_difference
 from azd_eval.domain.faults import word_faults
 from azd_eval.domain.optimization_summary import OptimizationSummary
-from azd_eval.domain.ports import Optimizer, Strategy
+from azd_eval.domain.ports import Optimizer
 from azd_eval.domain.score import Trial
 from azd_eval.domain.summary import ScoreWithInterval
 from azd_eval.domain.tally import Tally
 from azd_eval.domain.task import Task
-from azd_eval.errors import InputError
 from azd_eval.formats.agent_folder import apply_instructions
-from azd_eval.optimizers.reflect import ReflectStrategy
 from azd_eval.optimizers.reflector import Reflector
 from azd_eval.optimizers.remembered import RememberedOptimizer
 from azd_eval.optimizers.rules import RuleOptimizer
@@ -30,6 +28,7 @@ from azd_eval.wiring.application import find_place, require_writable
 from azd_eval.wiring.fingerprint import Fingerprint
 from azd_eval.wiring.model_choice import describe_engine
 from azd_eval.wiring.models import OFFLINE, ModelPool
+from azd_eval.wiring.optimization_job import build_strategy
 from azd_eval.wiring.setup import Setup
 from azd_eval.workflows.hold_out import split_tasks
 from azd_eval.workflows.optimization_job import (
@@ -118,7 +117,7 @@ class Optimization:
 
         known = store.read_proposals() if self.resumes else {}
         optimizer = RememberedOptimizer(_build_optimizer(self.setup, pool), known, store.proposals)
-        strategy = _build_strategy(self.setup.config.options.strategy)
+        strategy = build_strategy(self.setup.config.options.strategy)
         parts = OptimizationParts(strategy, optimizer, measure, store, watch.on_step)
         return await optimize_agent(self.job, parts)
 
@@ -215,19 +214,6 @@ def _find_scores(outcome: OptimizationOutcome) -> tuple[ScoreWithInterval, Score
     compared = outcome.confirmation.overall
     is_baseline = outcome.best.id == baseline
     return compared.baseline, compared.baseline if is_baseline else compared.best
-
-
-def _build_strategy(name: str) -> Strategy:
-    if name == "reflect":
-        return ReflectStrategy()
-    try:
-        # An extra: its package need not be there.
-        from azd_eval.optimizers.gepa import GepaStrategy  # noqa: PLC0415
-    except ImportError as error:
-        raise InputError(
-            "the strategy `gepa` needs its package", hint="pip install 'azd-eval[gepa]'"
-        ) from error
-    return GepaStrategy()
 
 
 def _build_optimizer(setup: Setup, pool: ModelPool) -> Optimizer:

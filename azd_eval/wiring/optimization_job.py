@@ -4,8 +4,10 @@ from dataclasses import asdict, dataclass, replace
 from math import ceil
 
 from azd_eval.domain.candidate import Candidate
+from azd_eval.domain.ports import Strategy
 from azd_eval.domain.task import Task
 from azd_eval.errors import InputError
+from azd_eval.optimizers.reflect import ReflectStrategy
 from azd_eval.providers.meter import TOKENS_PER_PRICE
 from azd_eval.wiring.fingerprint import Fingerprint, digest, digest_tasks
 from azd_eval.wiring.models import OFFLINE, resolve_endpoint
@@ -33,7 +35,7 @@ class OptimizationPlan:
 
 
 def make_job(setup: Setup, baseline: Candidate | None = None) -> OptimizationJob:
-    """Say what is to be improved; raises `InputError` when the validation dataset has errors.
+    """Say what is to be improved; raises `InputError` for what cannot be done.
 
     `baseline` is where to start in place of the agent's instructions.
     """
@@ -42,6 +44,8 @@ def make_job(setup: Setup, baseline: Candidate | None = None) -> OptimizationJob
         raise InputError(
             "the strategy `gepa` takes one proposal at a time", hint="leave `proposals` at 1"
         )
+    # Before anything is made or paid: its package may be missing.
+    build_strategy(options.strategy)
     return OptimizationJob(
         baseline=baseline or setup.agent.baseline,
         tasks=tuple(setup.tasks),
@@ -53,6 +57,32 @@ def make_job(setup: Setup, baseline: Candidate | None = None) -> OptimizationJob
         seed=options.seed or 0,
         stop=setup.stop,
     )
+
+
+def build_strategy(name: str) -> Strategy:
+    """Make the strategy of a name; raises `InputError` when its package is not installed."""
+    if name == "reflect":
+        return ReflectStrategy()
+    try:
+        # An extra: its package need not be there.
+        from azd_eval.optimizers.gepa import GepaStrategy  # noqa: PLC0415
+    except ImportError as error:
+        raise InputError(
+            "the strategy `gepa` needs its package", hint="pip install 'azd-eval[gepa]'"
+        ) from error
+    return GepaStrategy()
+
+
+def note_hold_out(setup: Setup, job: OptimizationJob) -> Setup:
+    """Add to the notes what the user wants held out and is not."""
+    if not job.validation:
+        return setup
+    unused = ["`hold_out` is not used: `validation_dataset` names the tasks held out"]
+    notes = [] if job.hold_out is None else unused
+    if seen := len(job.validation) - len(split_tasks(job).held_out):
+        all_of_them = f"{seen} of the {len(job.validation)} tasks of `validation_dataset`"
+        notes.append(f"{all_of_them} are tasks of the dataset too, and not held out")
+    return replace(setup, notes=(*setup.notes, *notes))
 
 
 def plan_optimization(setup: Setup, job: OptimizationJob) -> OptimizationPlan:

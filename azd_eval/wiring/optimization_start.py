@@ -15,7 +15,7 @@ from azd_eval.storage.run_ids import keep_out_of_git, make_run_folder
 from azd_eval.wiring.fingerprint import name_changes
 from azd_eval.wiring.layout import Layout
 from azd_eval.wiring.optimization import Optimization
-from azd_eval.wiring.optimization_job import make_job, take_fingerprint
+from azd_eval.wiring.optimization_job import make_job, note_hold_out, take_fingerprint
 from azd_eval.wiring.setup import Setup
 
 _FINISHED = frozenset(
@@ -32,7 +32,7 @@ def open_optimization(setup: Setup, source: str | None = None) -> Optimization:
     fingerprint = take_fingerprint(setup, job)
     keep_out_of_git(setup.layout.foundry)
     folder = make_run_folder(setup.layout.optimizations, "opt")
-    return Optimization(setup, job, folder, fingerprint, source)
+    return Optimization(note_hold_out(setup, job), job, folder, fingerprint, source)
 
 
 def resume_optimization(setup: Setup, stored: StoredOptimization) -> Optimization:
@@ -55,7 +55,8 @@ def resume_optimization(setup: Setup, stored: StoredOptimization) -> Optimizatio
             hint="say again what it began with, flags too, or run `azd-eval optimize` anew; "
             "answers that still fit come from the cache",
         )
-    return Optimization(setup, job, stored.path, fingerprint, source, resumes=True)
+    noted = note_hold_out(setup, job)
+    return Optimization(noted, job, stored.path, fingerprint, source, resumes=True)
 
 
 def find_unfinished(setup: Setup) -> StoredOptimization:

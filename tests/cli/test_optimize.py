@@ -338,10 +338,14 @@ def test_the_plan_says_what_it_costs_and_holds_out(shell, world):
     none = shell("optimize", "--dry-run", "--json", "--hold-out", "0", **connect(world)).json
     shell.write("eval.yaml", shell.read("eval.yaml") + "validation_dataset: unseen.jsonl\n")
     own = shell("optimize", "--dry-run", "--json", **connect(world)).json
+    shell.write("unseen.jsonl", shell.read("unseen.jsonl") + shell.read("tasks.jsonl"))
+    noted = shell("optimize", "--dry-run", "--hold-out", "0.3", **connect(world))
 
     assert [(10, 3), (10, 0), (11, 1)] == [
         (p["tasks"], p["held_out"]) for p in (planned, none, own)
     ]
+    assert "`hold_out` is not used: `validation_dataset` names the tasks held out" in noted.stderr
+    assert "10 of the 11 tasks of `validation_dataset` are tasks of the dataset" in noted.stderr
     # Two looks at seven tasks, one at four candidates, two at six, six to confirm all.
     assert 7 * (2 + 4 + 2 * 6 + 6) + 3 * 6 == planned["agent"]
     assert planned["cost"] > 0

@@ -32,6 +32,7 @@ def test_without_the_package_it_says_what_to_install(shell, world):
     assert "the strategy `gepa` needs its package" in done.stderr
     assert "pip install 'azd-eval[gepa]'" in done.stderr
     assert [] == world.calls
+    assert "no optimizations yet" in shell("optimize", "list").stdout
 
 
 def test_several_proposals_at_once_are_refused_before_any_call(shell, world):
