@@ -19,16 +19,17 @@ ROUNDING = 1e-9
 _FEWEST_TASKS = 6
 # A byte-identical candidate is to be called better in one of fifty searches at most.
 _LIKELY_P = 0.1
+_CONFIRMED_P = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The mean paired difference `best` - `baseline`, 95 % interval and exact sign-flip p.
 
-    `label` is confirmed where the interval lies above 0, likely where p is at most 0.1, or where
-    other tasks confirm it (`is_supported`). Of tasks that no optimizer saw (`is_unseen`) the
-    interval speaks for others like them, else for these tasks alone. `fixed` and `broken` count
-    verdicts that were met more, or less, often.
+    `label` is confirmed where the interval lies above 0 and p is at most 0.05, likely where p is at
+    most 0.1, or where all tasks together confirm it (`is_supported`). Of tasks that no optimizer
+    saw (`is_unseen`) the interval speaks for others like them, else for these tasks alone. `fixed`
+    and `broken` count verdicts that were met more, or less, often.
     """
 
     baseline: ScoreWithInterval
@@ -68,7 +69,7 @@ class Comparison:
         """Say what the label means, and what it does not."""
         chance = f"chance alone would bring this about in {self.p:.1%} of such comparisons"
         if self.is_supported:
-            chance = "confirmed at the tasks it was revised for, and no lower at those held out"
+            chance = "confirmed at all tasks together, and no lower at those held out"
         meanings: dict[Label, str] = {
             "confirmed": "better by more than chance",
             "likely": f"probably better: {chance}",
@@ -90,7 +91,9 @@ def compare_trials(
 ) -> Comparison | None:
     """Compare trials paired by task and by the order of its looks; None where no pair was scored.
 
-    With fewer than six tasks, p counts every look for itself.
+    Over tasks that were not revised for, p counts tasks, if there are six; else it counts looks. As
+    an agent and a judge at temperature 0 may err the same way at every look, it is then no smaller
+    than the p of as many verdicts fixed, and as few broken, each counted once.
     """
     groups = _pair_looks(before, after)
     if not groups:
@@ -99,8 +102,13 @@ def compare_trials(
     looks = [value for group in groups.values() for value in group]
     difference = fmean(means)
     interval = difference_interval([means] if is_unseen else [*groups.values()])
-    p = sign_flip_p(means if is_unseen and len(means) >= _FEWEST_TASKS else looks)
     fixed, broken = name_changes(before, after)
+    if is_unseen and len(means) >= _FEWEST_TASKS:
+        p = sign_flip_p(means)
+    else:
+        # Half of the two-sided p: that verdicts are fixed is what was looked for.
+        changed = sign_flip_p([1.0] * len(fixed) + [-1.0] * len(broken)) / 2
+        p = max(sign_flip_p(looks), changed)
     return Comparison(
         baseline=_score(before, groups),
         best=_score(after, groups),
@@ -120,7 +128,7 @@ def find_label(difference: float, interval: Interval | None, p: float) -> Label:
     """Say in one word whether a difference is one."""
     is_sure = p <= _LIKELY_P
     if difference > ROUNDING:
-        if interval and interval[0] > ROUNDING:
+        if interval and interval[0] > ROUNDING and p <= _CONFIRMED_P:
             return "confirmed"
         return "likely" if is_sure else "not distinguishable"
     is_below = interval is not None and interval[1] < -ROUNDING

@@ -12,8 +12,8 @@ from azd_eval.prompts import fill
 
 _TAG = r"(think|thinking|thought|reasoning)"
 _REASONING = re.compile(rf"(?:\s*<{_TAG}>.*?</\1>)+\s*", re.DOTALL | re.IGNORECASE)
-# Some servers take the tag that begins a thought for a part of the prompt.
-_BARE_END = re.compile(rf".*?^</{_TAG}>[ \t]*$\s*", re.DOTALL | re.IGNORECASE | re.MULTILINE)
+# Some servers take the tag that begins a thought for a part of the prompt; then a reply follows.
+_BARE_END = re.compile(rf".*?^</{_TAG}>[ \t]*$\s*(?=\S)", re.DOTALL | re.IGNORECASE | re.MULTILINE)
 _UNENDED = re.compile(rf"\s*<{_TAG}>.*", re.DOTALL | re.IGNORECASE)
 
 

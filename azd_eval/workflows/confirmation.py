@@ -62,18 +62,13 @@ def _compare(before: Sequence[Trial], after: Sequence[Trial], split: Split) -> C
     )
     if held_out is None:
         return Confirmation(overall, overall)
-    learned = compare_trials(
-        [trial for trial in before if trial.task_key not in unseen],
-        [trial for trial in after if trial.task_key not in unseen],
-        is_unseen=False,
-    )
-    return Confirmation(_support(held_out, learned), overall)
+    return Confirmation(_support(held_out, overall), overall)
 
 
-def _support(held_out: Comparison, learned: Comparison | None) -> Comparison:
-    """Call likely what the learned tasks confirm, and a few held-out ones do not contradict."""
+def _support(held_out: Comparison, overall: Comparison) -> Comparison:
+    """Call likely what all tasks together confirm, and a few held-out ones do not contradict."""
     is_open = held_out.label == "not distinguishable" and held_out.difference > -ROUNDING
-    if is_open and learned is not None and learned.label == "confirmed":
+    if is_open and overall.tasks > held_out.tasks and overall.label == "confirmed":
         return replace(held_out, label="likely", is_supported=True)
     return held_out
 

@@ -3,18 +3,27 @@ from collections.abc import Sequence
 import pytest
 
 from azd_eval.domain.comparison import Comparison, compare_trials
-from azd_eval.domain.score import Trial
-from tests.optimization_worlds import make_scored_trial, make_task
+from azd_eval.domain.score import Trial, Verdict
+from azd_eval.domain.task import Task
+from tests.optimization_worlds import make_errored_trial, make_task, make_trial
 
 Looks = Sequence[float | None]
 
 
 def make_trials(*tasks: Looks) -> list[Trial]:
     return [
-        make_scored_trial(make_task(f"task {number}", "criterion"), score, look)
+        make_quarters(make_task(f"task {number}"), score, look)
         for number, looks in enumerate(tasks)
         for look, score in enumerate(looks)
     ]
+
+
+def make_quarters(task: Task, score: float | None, look: int) -> Trial:
+    """Make a trial with so many quarters of four criteria met; None is an error."""
+    if score is None:
+        return make_errored_trial(task, repeat=look)
+    verdicts = (Verdict(f"c{i}", "met" if i < 4 * score else "unmet") for i in range(4))
+    return make_trial(task, *verdicts, repeat=look)
 
 
 def compare(before: Sequence[Looks], after: Sequence[Looks], *, unseen: bool = True) -> Comparison:
@@ -37,8 +46,29 @@ def compare(before: Sequence[Looks], after: Sequence[Looks], *, unseen: bool = T
             [(0.5, 0.5)] * 6,
             [(1.0, 1.0), *[(0.5, 0.5)] * 5],
             False,
+            "not distinguishable",
+            id="two verdicts of these, the same at every look",
+        ),
+        pytest.param(
+            [(0.5, 0.5, 0.5)] * 6,
+            [(1.0, 1.0, 1.0)] * 2 + [(0.5, 0.5, 0.5)] * 4,
+            False,
+            "likely",
+            id="four verdicts of these, the same at every look",
+        ),
+        pytest.param(
+            [(0.5, 0.5)] * 6,
+            [(1.0, 1.0)] * 3 + [(0.5, 0.5)] * 3,
+            False,
             "confirmed",
-            id="one of these",
+            id="six verdicts of these, the same at every look",
+        ),
+        pytest.param(
+            [(0.5, 0.5)] * 6,
+            [(1.0, 1.0)] * 3 + [(0.25, 0.25)] * 3,
+            False,
+            "not distinguishable",
+            id="six fixed and three broken, the same at every look",
         ),
         pytest.param(
             [(0.5, 0.5)] * 6,

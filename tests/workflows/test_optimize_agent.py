@@ -98,7 +98,7 @@ async def test_climbs_until_nothing_is_left_to_fix() -> None:
     assert [None, 0.25, 0.5, 0.25] == [row.difference for row in outcome.candidates]
     assert 3 == outcome.iterations
     assert outcome.confirmation is not None
-    assert ("confirmed", 1.0, False) == (
+    assert ("likely", 1.0, False) == (
         outcome.confirmation.comparison.label,
         outcome.confirmation.comparison.difference,
         outcome.confirmation.comparison.is_unseen,
