@@ -28,11 +28,15 @@ Shift = Callable[[Candidate, float], float]
 
 @dataclass(frozen=True, slots=True)
 class NoisyWorld:
-    """Every criterion is met by chance; `shift` says by which, for a candidate."""
+    """Every criterion is met by chance; `shift` says by which, for a candidate.
+
+    Agent and judge that are `steady` give the same at every look: their chance is the text's.
+    """
 
     seed: int
     chances: dict[str, list[float]]
     shift: Shift
+    is_steady: bool = False
 
     async def measure(
         self, candidate: Candidate, tasks: Sequence[Task], look: int
@@ -40,7 +44,7 @@ class NoisyWorld:
         return tuple(self._run(candidate, task, look) for task in tasks)
 
     def _run(self, candidate: Candidate, task: Task, look: int) -> Trial:
-        luck = Random(f"{self.seed} {candidate.id} {task.name} {look}")
+        luck = Random(f"{self.seed} {candidate.id} {task.name} {0 if self.is_steady else look}")
         crashes = luck.random() < CRASH
         verdicts = []
         for number, chance in enumerate(self.chances[task.name]):
@@ -61,12 +65,14 @@ def spoil(candidate: Candidate, chance: float) -> float:
     return chance * 0.6 if candidate.parent else chance
 
 
-async def search(seed: int, count: int, shift: Shift, iterations: int = 1) -> OptimizationOutcome:
+async def search(
+    seed: int, count: int, shift: Shift, iterations: int = 1, *, is_steady: bool = False
+) -> OptimizationOutcome:
     luck = Random(seed)
     tasks = [make_task(f"task {n}", *(f"c{m}" for m in range(CRITERIA))) for n in range(count)]
     chances = {task.name: luck.choices(CHANCES, k=CRITERIA) for task in tasks}
     optimizer = ScriptedOptimizer(lambda evidence: Proposal(f"Attempt {evidence.attempt}."))
-    measure = NoisyWorld(seed, chances, shift).measure
+    measure = NoisyWorld(seed, chances, shift, is_steady).measure
     job = OptimizationJob(Candidate("baseline", "Help the user."), tasks, iterations, seed=seed)
     parts = OptimizationParts(ReflectStrategy(), optimizer, measure, MemoryRecorder())
     return await optimize_agent(job, parts)
@@ -86,6 +92,16 @@ async def test_an_identical_candidate_is_seldom_accepted_and_hardly_ever_called_
     labels = Counter(map(label_of, outcomes))
     assert accepted <= 0.25 * searches
     assert labels["confirmed"] + labels["likely"] <= 0.02 * searches
+
+
+@pytest.mark.parametrize(("count", "searches"), [(3, 150), (6, 150), (12, 80)])
+async def test_luck_that_is_the_same_at_every_look_is_seldom_called_better(
+    count: int, searches: int
+) -> None:
+    outcomes = [await search(seed, count, keep, 2, is_steady=True) for seed in range(searches)]
+
+    labels = Counter(map(label_of, outcomes))
+    assert labels["confirmed"] + labels["likely"] <= 0.1 * searches
 
 
 @pytest.mark.parametrize(("count", "searches"), [(3, 60), (5, 60), (10, 30), (20, 20)])
