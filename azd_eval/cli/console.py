@@ -7,7 +7,8 @@ markup.
 import json
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 from types import TracebackType
 from typing import Any, Self
 
@@ -143,6 +144,11 @@ class ProgressLine:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+    def counter(self, total: int) -> Callable[[object], None]:
+        """Give what is to be called with each of `total` things that is done."""
+        done = count(1)
+        return lambda _: self.update(next(done), total)
 
     def update(self, done: int, total: int, title: str | None = None) -> None:
         """Say how much is done."""

@@ -9,13 +9,12 @@ from azd_eval.cli.document_choice import choose_documents, require_one_way_in, t
 from azd_eval.cli.document_flags import DocumentFlags
 from azd_eval.cli.document_session import converse
 from azd_eval.cli.document_view import show_comparison, show_document, show_total
-from azd_eval.cli.eval_run import GATE_MISSED, read_flag, show_plan
+from azd_eval.cli.eval_run import GATE_MISSED, read_flag, read_limits, show_plan
 from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
 from azd_eval.cli.interrupt import run_until_interrupted
 from azd_eval.domain.document_summary import DocumentSummary
 from azd_eval.domain.gate import ErrorLimit, read_error_limit, read_share
 from azd_eval.domain.item_comparison import ItemComparison, compare_outcomes
-from azd_eval.domain.score import Trial
 from azd_eval.errors import InputError, Interrupted, MeasurementError
 from azd_eval.formats.document_outcomes import list_outcomes, read_outcomes
 from azd_eval.wiring.document_files import write_starter
@@ -102,7 +101,8 @@ def _require_one(flags: DocumentFlags, ready: list[ReadyDocument]) -> None:
 
 def _read_overrides(flags: DocumentFlags) -> Overrides:
     read_flag("--max-errors", flags.max_errors, read_error_limit)
-    return Overrides(
+    return replace(
+        read_limits(flags),
         category=tuple(flags.category or ()),
         test_id=tuple(flags.test_id or ()),
         concurrency=flags.concurrency,
@@ -112,10 +112,6 @@ def _read_overrides(flags: DocumentFlags) -> Overrides:
         callable=flags.callable,
         fail_under=read_flag("--fail-under", flags.fail_under, read_share),
         max_errors=flags.max_errors,
-        max_calls=flags.max_calls,
-        max_tokens=flags.max_tokens,
-        max_cost=flags.max_cost,
-        max_time_s=flags.max_time,
         cache=not flags.no_cache,
     )
 
@@ -133,16 +129,9 @@ def _run(run: DocumentRun, flags: DocumentFlags, console: Console) -> DocumentRe
     setup, total = run.evaluation.setup, len(run.document.tasks)
     if setup.engine:
         console.note(f"engine: {setup.engine}")
-    done = 0
     with console.progress(setup.dataset) as progress:
-
-        def count(_: Trial) -> None:
-            nonlocal done
-            done += 1
-            progress.update(done, total)
-
         try:
-            result = run_until_interrupted(run.run(count), setup.stop)
+            result = run_until_interrupted(run.run(progress.counter(total)), setup.stop)
         except KeyboardInterrupt as error:
             raise _interrupted(run, flags) from error
     console.notes(result.summary.notes)

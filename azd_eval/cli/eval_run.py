@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from azd_eval.cli.console import Console
-from azd_eval.cli.flags import RunFlags
+from azd_eval.cli.flags import LimitFlags, RunFlags
 from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
 from azd_eval.cli.interrupt import run_until_interrupted
 from azd_eval.cli.records import write_flags
@@ -109,9 +109,20 @@ def read_flag(flag: str, text: str | None, read: Callable[[str], Any]) -> Any:
         raise InputError(f"{flag}: {error}") from error
 
 
+def read_limits(flags: LimitFlags) -> Overrides:
+    """Give the limits that every command with models has."""
+    return Overrides(
+        max_calls=flags.max_calls,
+        max_tokens=flags.max_tokens,
+        max_cost=flags.max_cost,
+        max_time_s=flags.max_time,
+    )
+
+
 def _read_overrides(flags: RunFlags) -> Overrides:
     read_flag("--max-errors", flags.max_errors, read_error_limit)
-    return Overrides(
+    return replace(
+        read_limits(flags),
         dataset=flags.dataset,
         evaluators=tuple(flags.evaluator or ()),
         name=flags.name,
@@ -125,24 +136,14 @@ def _read_overrides(flags: RunFlags) -> Overrides:
         instructions_file=flags.instructions_file,
         fail_under=read_flag("--fail-under", flags.fail_under, read_share),
         max_errors=flags.max_errors,
-        max_calls=flags.max_calls,
-        max_tokens=flags.max_tokens,
-        max_cost=flags.max_cost,
-        max_time_s=flags.max_time,
         cache=not flags.no_cache,
     )
 
 
 def _run(console: Console, evaluation: Evaluation, total: int) -> RunSummary:
-    done = 0
     with console.progress("Tasks") as progress:
-
-        def count(_: Trial) -> None:
-            nonlocal done
-            done += 1
-            progress.update(done, total)
-
-        return run_until_interrupted(evaluation.run(count), evaluation.setup.stop)
+        work = evaluation.run(progress.counter(total))
+        return run_until_interrupted(work, evaluation.setup.stop)
 
 
 def _interrupted(evaluation: Evaluation, resume: str) -> Interrupted:

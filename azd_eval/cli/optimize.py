@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from azd_eval.cli.console import Console, ProgressLine
-from azd_eval.cli.eval_run import read_flag, show_plan
+from azd_eval.cli.eval_run import read_flag, read_limits, show_plan
 from azd_eval.cli.interrupt import REASON as INTERRUPTED_BY_USER
 from azd_eval.cli.interrupt import run_until_interrupted
 from azd_eval.cli.optimization_view import show_optimization
@@ -107,7 +107,8 @@ def _word_plan(setup: Setup, plan: OptimizationPlan) -> str:
 def _read_overrides(flags: OptimizeFlags) -> Overrides:
     if flags.agent and flags.agent_name and flags.agent != flags.agent_name:
         raise InputError(f"two agents are named: {flags.agent_name!r} and {flags.agent!r}")
-    return Overrides(
+    return replace(
+        read_limits(flags),
         agent=flags.agent_name or flags.agent,
         dataset=flags.dataset,
         evaluators=tuple(flags.evaluator or ()),
@@ -121,10 +122,6 @@ def _read_overrides(flags: OptimizeFlags) -> Overrides:
         hold_out=read_flag("--hold-out", flags.hold_out, read_share),
         concurrency=flags.concurrency,
         seed=flags.seed,
-        max_calls=flags.max_calls,
-        max_tokens=flags.max_tokens,
-        max_cost=flags.max_cost,
-        max_time_s=flags.max_time,
         cache=not flags.no_cache,
     )
 

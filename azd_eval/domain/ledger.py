@@ -5,7 +5,6 @@ An estimate is the mean over all looks at a task; an errored trial is missing, n
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from math import fsum
 from statistics import fmean
 from typing import TypeVar
 
@@ -58,20 +57,6 @@ class Ledger:
                     seen[candidate_id, cell].append(value)
         again = [values for values in seen.values() if len(values) > 1]
         return len(again) >= verdicts and all(len(set(values)) == 1 for values in again)
-
-    def look_variance(self) -> float:
-        """Give the variance of one trial's score about its task's mean, over all candidates."""
-        squares, degrees = 0.0, 0
-        for trials in self._trials.values():
-            scores: dict[str, list[float]] = defaultdict(list)
-            for trial in trials.values():
-                if trial.score is not None:
-                    scores[trial.task_key].append(trial.score)
-            for looks in scores.values():
-                centre = fmean(looks)
-                squares += fsum((score - centre) ** 2 for score in looks)
-                degrees += len(looks) - 1
-        return squares / degrees if degrees else 0.0
 
     @property
     def count(self) -> int:

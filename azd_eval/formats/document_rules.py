@@ -70,9 +70,7 @@ class _Review:
             yield Fault(loc, f"expected an object, got {name_kind(item)}")
             return
         fields, ours = part_ours(item)
-        yield from _place(loc, _read(_ITEM, fields))
-        yield from _place((*loc, "extensions", "azd_eval"), self._review_ours(ours))
-        yield from _note_results(loc, fields)
+        yield from self._review_fields(loc, _ITEM, fields, ours)
         turns = fields.get("turns")
         if turns is None:
             yield from self._review_scoring(loc, fields, [fields])
@@ -89,10 +87,16 @@ class _Review:
             yield Fault(loc, f"expected an object, got {name_kind(turn)}")
             return
         fields, ours = part_ours(turn)
-        yield from _place(loc, _read(_TURN, fields))
+        yield from self._review_fields(loc, _TURN, fields, ours)
+        yield from self._review_scoring(loc, fields, [fields, item])
+
+    def _review_fields(
+        self, loc: Loc, schema: Schema[Any], fields: Mapping[str, Any], ours: Mapping[str, Any]
+    ) -> Iterator[Fault]:
+        """Look at what an item or a turn holds, each field for itself."""
+        yield from _place(loc, _read(schema, fields))
         yield from _place((*loc, "extensions", "azd_eval"), self._review_ours(ours))
         yield from _note_results(loc, fields)
-        yield from self._review_scoring(loc, fields, [fields, item])
 
     def _review_ours(self, ours: Mapping[str, Any]) -> list[Fault]:
         """Check what JSONL has and documents have not, as a line of JSONL."""

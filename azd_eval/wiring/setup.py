@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from azd_eval.workflows.run_trial import Bench, recall_recorded
 from azd_eval.workflows.select_tasks import select_tasks
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what takes a walk through the dataset is kept
 class Setup:
     """Everything that a run needs to know, checked. `config` has the overrides in it.
 
@@ -65,7 +66,7 @@ class Setup:
         """Say so when rules decide or answer, in place of a language model."""
         return describe_engine(self.judge_model, self.agent.model)
 
-    @property
+    @cached_property
     def asks_judge(self) -> bool:
         """Tell whether anything is left to a judge; checks and comparisons need no model.
 
